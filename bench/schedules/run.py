@@ -5,8 +5,8 @@ by a rate limit, and optimisers inside of the collective against separate kernel
     bench/schedules/run.py [--rounds N] [--chunks 2,4,8] [--only hidden|optimisers] [--json FILE]
 
 Hidden communication: a product whose sums are scattered, and a product with what was gathered. `alone` is the
-time without the link, `sequence` with it and nothing beside it, `chunks` by the schedule in each of the ways of
---chunks, the best of which counts. Hidden = 1 - (chunks - alone) / (sequence - alone). With n chunks the first
+time without the link, `sequence` with it and nothing beside it, `chunks` by the schedule (`overlap`: chunks that are
+collectives of their own, `fuse`: one chunk program) in each of the ways of --chunks, the best of which counts. Hidden = 1 - (chunks - alone) / (sequence - alone). With n chunks the first
 product or the last message has nothing to hide behind, so that 1 - 1 / n can be hidden where the work takes at
 least as long; `of what can be` is the share of that.
 
@@ -160,15 +160,17 @@ def hidden(bench, chunks):
         rate = moved / (0.6 * alone)
         cases = {"alone": {"program": text, "way": "sequence"},
                  "sequence": {"program": text, "way": "sequence", "rate": rate}}
-        for n in chunks:
-            cases[n] = {"program": text, "schedule": f"overlap {line} in {n}\n", "rate": rate}
+        for step in ("overlap", "fuse"):
+            for n in chunks:
+                cases[step, n] = {"program": text, "schedule": f"{step} {line} in {n}\n", "rate": rate}
         times = {case: found["seconds"] for case, found in bench.in_turns(cases, 6, statistics.median).items()}
-        best = min(chunks, key=times.get)
         exposed = times["sequence"] - times["alone"]
-        share = 1 - (times[best] - times["alone"]) / exposed
-        rows.append({"case": name, "link": rate, "alone": times["alone"], "sequence": times["sequence"],
-                     "best": times[best], "chunks": best, "hidden": share,
-                     "of_possible": share / (1 - 1 / best), "all": {str(n): times[n] for n in chunks}})
+        for step in ("overlap", "fuse"):
+            best = min(chunks, key=lambda n, step=step: times[step, n])
+            share = 1 - (times[step, best] - times["alone"]) / exposed
+            rows.append({"case": f"{name}, {step}", "link": rate, "alone": times["alone"],
+                         "sequence": times["sequence"], "best": times[step, best], "chunks": best, "hidden": share,
+                         "of_possible": share / (1 - 1 / best), "all": {str(n): times[step, n] for n in chunks}})
     return rows
 
 

@@ -19,6 +19,8 @@ using chunks::ChunkOp;
 // A chunk of sums stays in the last cache until the kernel has used it; ranks meet twice for each,
 // so that smaller ones cost more than they save.
 constexpr std::int64_t kChunkBytes = std::int64_t{1} << 21;
+// Through slots ranks do not wait for one another, and slots stay in the cache, too.
+constexpr std::int64_t kSlotBytes = std::int64_t{1} << 18;
 constexpr std::int64_t kMostChunks = 256;
 // Messages of a channel under way: one is used while the next one comes.
 constexpr int kSlots = 2;
@@ -63,8 +65,8 @@ class FusedWork {
   // Whether sums stay where they are made: on their way to others, or until a norm is known.
   bool keeps_sums() const {
     const std::uint32_t sum = program().buffer("sum");
-    return sum != kNone && (step_.norm.op || !step_.launch ||
-                            program().buffers[sum].holds == chunks::Holds::all);
+    return sum != kNone &&
+           (step_.norm.op || !step_.launch || program().buffers[sum].holds == chunks::Holds::all);
   }
   Chunk held_sums() const { return program().held(program().buffer("sum"), kept_.runner->me()); }
 
@@ -87,8 +89,8 @@ class FusedWork {
       ++lane;
     }
     kept_.largest = up_to_aligned(kept_.largest);
-    std::int64_t bytes =
-        kept_.largest * kept_.slots_of_lane * static_cast<std::int64_t>(std::max<std::size_t>(lane, 1));
+    std::int64_t bytes = kept_.largest * kept_.slots_of_lane *
+                         static_cast<std::int64_t>(std::max<std::size_t>(lane, 1));
     if (keeps_sums()) {
       const Chunk held = held_sums(), own = all.slice(held.buffer, kept_.runner->me());
       const std::int64_t before = all.bytes({held.buffer, held.first, own.first - held.first});
@@ -148,9 +150,10 @@ class FusedWork {
     const auto workspace = static_cast<std::size_t>(part.call->workspace_bytes());
     if (workspace > 0 && (kept_.workspace == nullptr || kept_.workspace->size() < workspace))
       kept_.workspace = Block::raw(workspace);
-    return run_.queue->call(*part.call, {operands, {&result, 1},
-                                         workspace > 0 ? address_of(kept_.workspace->data())
-                                                       : DeviceAddress{}});
+    return run_.queue->call(
+        *part.call, {operands,
+                     {&result, 1},
+                     workspace > 0 ? address_of(kept_.workspace->data()) : DeviceAddress{}});
   }
 
   Verdict launch_all(const std::vector<std::unique_ptr<Launch>>& launches) {
@@ -240,9 +243,8 @@ namespace {
 std::int64_t grain_of(const FusedStep& step, const chunks::ChunkedCollective& wanted) {
   std::int64_t grain = 1;
   if (step.launch && step.grain > 0) {
-    const std::int64_t narrowest = step.gather
-                                       ? std::min(wanted.element_bytes, wanted.result_bytes)
-                                       : wanted.element_bytes;
+    const std::int64_t narrowest =
+        step.gather ? std::min(wanted.element_bytes, wanted.result_bytes) : wanted.element_bytes;
     grain = std::lcm(step.grain, std::max<std::int64_t>(kAligned / narrowest, 1));
   }
   for (const FusedStep::Product& product : {step.produce, step.consume})
@@ -254,7 +256,9 @@ std::int64_t chunks_of(const FusedStep& step, const chunks::ChunkedCollective& w
   if (step.launch && step.grain == 0) return 1;
   const std::int64_t slice = wanted.elements / wanted.ranks;
   const std::int64_t grains = (slice + wanted.grain - 1) / wanted.grain;
-  std::int64_t fit = std::min(kMostChunks, slice * wanted.element_bytes / kChunkBytes);
+  const bool direct = wanted.protocol == chunks::Protocol::direct;
+  const std::int64_t most = direct ? kChunkBytes : kSlotBytes;
+  std::int64_t fit = std::min(kMostChunks, slice * wanted.element_bytes / most);
   for (const FusedStep::Product& product : {step.produce, step.consume})
     if (product.rows)
       fit = std::min(kMostProductChunks, slice / product.rows->row_elements() / kLeastRows);
@@ -268,11 +272,12 @@ Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transp
                                              const ResolvedCollective& resolved, FusedRun& kept) {
   const CollectiveOp& first = step.first();
   chunks::ChunkedCollective wanted;
-  wanted.kind = !step.reduce ? chunks::ChunkedKind::all_gather
+  wanted.kind = !step.reduce  ? chunks::ChunkedKind::all_gather
                 : step.gather ? chunks::ChunkedKind::all_reduce
                               : chunks::ChunkedKind::reduce_scatter;
   wanted.algorithm = first.fused.by;
-  wanted.protocol = first.fused.through;
+  wanted.protocol = first.fused.through.value_or(
+      transport.prefers_room() ? chunks::Protocol::bandwidth : chunks::Protocol::direct);
   wanted.channels = first.fused.lanes;
   wanted.ranks = static_cast<int>(resolved.size);
   wanted.elements = count_of(step.reduce ? first.operands[0] : first.results[0]);
