@@ -272,9 +272,9 @@ Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transp
                                              const ResolvedCollective& resolved, FusedRun& kept) {
   const CollectiveOp& first = step.first();
   chunks::ChunkedCollective wanted;
-  wanted.kind = !step.reduce  ? chunks::ChunkedKind::all_gather
-                : step.gather ? chunks::ChunkedKind::all_reduce
-                              : chunks::ChunkedKind::reduce_scatter;
+  wanted.kind = !step.reduce  ? CollectiveKind::all_gather
+                : step.gather ? CollectiveKind::all_reduce
+                              : CollectiveKind::reduce_scatter;
   wanted.algorithm = first.fused.by;
   wanted.protocol = first.fused.through.value_or(
       transport.prefers_room() ? chunks::Protocol::bandwidth : chunks::Protocol::direct);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heddle/device.h"
+#include "heddle/loop_work.h"
 #include "heddle/program.h"
 #include "runtime/collective.h"
 #include "runtime/row_products.h"
@@ -121,6 +122,8 @@ struct LoopStep {
   SlotId predicate = kNone;
   // Each pair changes places after the body: what it wrote is what the next turn reads.
   std::vector<std::pair<SlotId, SlotId>> swaps = {};
+  std::vector<SlotId> carried = {};        // hold something before and after
+  std::unique_ptr<LoopLaunch> whole = {};  // all turns, where the device can
 };
 
 struct BranchStep {
