@@ -26,6 +26,7 @@ class Rooms {
 // Who waits for others, and what it looks at meanwhile.
 struct BoardWait {
   Board& board;
+  int rank = 0;
   RankCell& cell;
   Stillness& stillness;
   double watchdog = 0;  // seconds
