@@ -75,7 +75,9 @@ int main(int argc, char** argv) try {
   }
   auto transport = connect_transport("auto").value();
   if (!transport) throw Error("start it by `heddle launch -n 2` or mpirun");
-  bench::EmulatedLink link(*transport, std::atof(argv[3]));
+  const double rate = std::atof(argv[3]);
+  bench::EmulatedLink emulated(*transport, rate);
+  Transport& link = rate > 0 ? emulated : *transport;
   link.enter();
   const Program program = read_stablehlo_file(argv[1]).value();
   Target target{.mesh = std::string(kOwnMesh)};

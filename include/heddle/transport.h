@@ -116,6 +116,8 @@ class Transport {
   // Memory that the members of a group share, for them to lay out: zeroed, and as large as who came
   // first has asked for. Null where they share none.
   virtual Expected<std::byte*> shared_room(GroupId, std::int64_t /*bytes*/) { return nullptr; }
+  // Whether such memory is faster than reading that of another rank, which asks the system.
+  virtual bool prefers_room() const { return false; }
   // Returns when `there`, which looks at such memory or tests requests and which these ranks bring
   // about; as wait() it gives a reason where they cannot any more.
   virtual Verdict wait_until(std::span<const int> ranks, const std::function<bool()>& there,

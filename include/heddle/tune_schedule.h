@@ -1,11 +1,15 @@
 // The tuner: which schedule of a program is the fastest on the devices at hand.
 //
 // Legal schedules are made from the collectives of the program of each device: sums split with what
-// follows them on slices, state in slices, products and collectives in chunks. Each is priced by
-// the cost model; the best few are timed beside the program as it is, then the best of these that
-// splits sums with what follows inside of the collective, by every algorithm. The program stays as
-// it is where none is faster beyond noise. What was found is kept in the cache directory.
+// follows them on slices, state in slices, products and collectives in chunks or as one; those for
+// one collective that promise something are put together with others. Each is priced by the cost
+// model; the best few are timed beside the program as it is, and of the best of these what is
+// inside of its collectives by every algorithm and protocol, on lanes, and in other chunks. In the
+// end the fastest takes turns with the program as it is, which stays where it is not faster beyond
+// noise. What was found is kept in the cache directory.
 #pragma once
+
+#include <functional>
 
 #include "heddle/target.h"
 
@@ -26,13 +30,15 @@ struct TunedSchedule {
   std::vector<ScheduleTrial> tried;  // the program as it is first
   std::size_t taken = 0;             // of these
   bool remembered = false;           // it was found before, in this process or another
+  std::string why;                   // it was taken, in words
   std::string text() const;          // a table of what was tried
 };
 
 struct TuneOptions {
-  std::size_t most_timed = 3;  // beside the program as it is
-  double noise = 0.03;         // by so much it must be faster
-  bool keep = true;            // in the cache directory
+  std::size_t most_timed = 3;                                // beside the program as it is
+  double noise = 0.03;                                       // by so much it must be faster
+  std::function<void(const std::string&)> on_progress = {};  // a line for people
+  bool keep = true;                                          // in the cache directory
   // This process is one of these: all of them tune together, and find the same.
   Transport* ranks = nullptr;
 };

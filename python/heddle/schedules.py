@@ -68,10 +68,14 @@ class Schedule:
         *values: str,
         chunks: int | None = None,
         by: str = "",
+        through: str = "",
+        lanes: int | None = None,
         names: tuple[str, ...] = (),
     ) -> Schedule:
-        """Collectives of one kind become one; or what is between two goes into the collective."""
+        """Collectives of one kind become one; or what is before, between and behind two goes into
+        the collective."""
         how = ("" if chunks is None else f" in {chunks}") + f" by {by}" * bool(by)
+        how += f" through {through}" * bool(through) + ("" if lanes is None else f" lanes {lanes}")
         return self._add(f"fuse {' '.join(values)}{how}", names)
 
     def overlap(

@@ -15,17 +15,19 @@ std::int64_t stride_of(const chunks::Channel& channel) {
   return (channel.slot_bytes + kLine - 1) / kLine * kLine;
 }
 
-std::uint64_t with_flag(const std::byte* from, std::int64_t bytes, std::uint32_t flag) {
-  std::uint32_t data = 0;
-  std::memcpy(&data, from, static_cast<std::size_t>(bytes));
-  return std::uint64_t{flag} << 32 | data;
+using Words = std::uint64_t*;
+
+void put(Words words, std::int64_t i, std::uint32_t data, std::uint32_t flag) {
+  std::atomic_ref(words[i]).store(std::uint64_t{flag} << 32 | data, std::memory_order_relaxed);
+}
+std::uint64_t get(Words words, std::int64_t i) {
+  return std::atomic_ref(words[i]).load(std::memory_order_relaxed);
 }
 
 }  // namespace
 
 std::int64_t ChunkSlots::room_bytes(const chunks::Channel& channel) {
-  const auto bytes =
-      static_cast<std::int64_t>(sizeof(Header)) + channel.slots * stride_of(channel);
+  const auto bytes = static_cast<std::int64_t>(sizeof(Header)) + channel.slots * stride_of(channel);
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(bytes)));
 }
 
@@ -53,11 +55,16 @@ bool ChunkSlots::may_send() const {
 void ChunkSlots::send(const std::byte* from, std::int64_t bytes) {
   std::byte* to = slot(next_);
   if (by_words_) {
-    auto* words = reinterpret_cast<std::uint64_t*>(to);
-    for (std::int64_t at = 0; at < bytes; at += kWord)
-      std::atomic_ref(words[at / kWord])
-          .store(with_flag(from + at, std::min(kWord, bytes - at), flag()),
-                 std::memory_order_relaxed);
+    const auto words = reinterpret_cast<Words>(to);
+    const std::int64_t whole = bytes / kWord, rest = bytes % kWord;
+    std::uint32_t data = 0;
+    for (std::int64_t i = 0; i < whole; ++i) {
+      std::memcpy(&data, from + i * kWord, kWord);
+      put(words, i, data, flag());
+    }
+    data = 0;
+    std::memcpy(&data, from + whole * kWord, static_cast<std::size_t>(rest));
+    if (rest > 0) put(words, whole, data, flag());
   } else if (bytes > 0) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
   }
@@ -66,9 +73,9 @@ void ChunkSlots::send(const std::byte* from, std::int64_t bytes) {
 
 bool ChunkSlots::has_come(std::int64_t bytes) const {
   if (!by_words_ || bytes == 0) return header_->sent.load(std::memory_order_acquire) > next_;
-  auto* words = reinterpret_cast<std::uint64_t*>(slot(next_));
+  const auto words = reinterpret_cast<Words>(slot(next_));
   for (std::int64_t i = (bytes - 1) / kWord; i >= 0; --i)
-    if (std::atomic_ref(words[i]).load(std::memory_order_relaxed) >> 32 != flag()) return false;
+    if (get(words, i) >> 32 != flag()) return false;
   return true;
 }
 
@@ -76,12 +83,14 @@ const std::byte* ChunkSlots::look(std::int64_t bytes) {
   std::byte* from = slot(next_);
   if (!by_words_) return from;
   if (!words_) words_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(stride_));
-  auto* words = reinterpret_cast<std::uint64_t*>(from);
-  for (std::int64_t at = 0; at < bytes; at += kWord) {
-    const auto data = static_cast<std::uint32_t>(
-        std::atomic_ref(words[at / kWord]).load(std::memory_order_relaxed));
-    std::memcpy(words_.get() + at, &data, static_cast<std::size_t>(std::min(kWord, bytes - at)));
+  const auto words = reinterpret_cast<Words>(from);
+  const std::int64_t whole = bytes / kWord;
+  for (std::int64_t i = 0; i < whole; ++i) {
+    const auto data = static_cast<std::uint32_t>(get(words, i));
+    std::memcpy(words_.get() + i * kWord, &data, kWord);
   }
+  const auto data = static_cast<std::uint32_t>(bytes % kWord > 0 ? get(words, whole) : 0);
+  std::memcpy(words_.get() + whole * kWord, &data, static_cast<std::size_t>(bytes % kWord));
   return words_.get();
 }
 

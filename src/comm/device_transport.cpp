@@ -89,6 +89,7 @@ class DeviceTransport final : public Transport {
   Expected<std::byte*> shared_room(GroupId group, std::int64_t bytes) override {
     return ranks_->shared_room(group, bytes);
   }
+  bool prefers_room() const override { return ranks_->prefers_room(); }
   Verdict wait_until(std::span<const int> ranks, const std::function<bool()>& there,
                      std::string_view what) override {
     return ranks_->wait_until(ranks, there, what);

@@ -47,21 +47,24 @@ Verdict wait_on_board(const BoardWait& waits, std::span<const int> ranks,
   const auto since = Clock::now();
   const auto waited = [&] { return std::chrono::duration<double>(Clock::now() - since).count(); };
   const auto ended = [&] {
-    return reason("{}\n  while {}", board.failure(), what.empty() ? "waiting for others" : what);
+    return reason("{}\n  rank {} was in {}", board.failure(), waits.rank,
+                  what.empty() ? "a wait for others" : what);
   };
   const auto look = [&]() -> Verdict {
     std::string names;
     bool remote = false;
     for (const int rank : ranks) {
       const Phase phase = board.cell(rank).phase.load();
-      std::string trouble = board.trouble_of(rank);
-      if (trouble.empty() && phase == Phase::ended && waited() > kToArriveHere)
-        trouble = "it has ended its part of the run";
       remote = remote || phase == Phase::absent;
       names += fmt::format("{}{}", names.empty() ? "" : ", ", rank);
-      if (!trouble.empty() && !board.failed() && !there())
-        board.fail(fmt::format("rank {} of {} has not reached {} for {:.1f} s; {}", rank,
-                               board.ranks(), what, waited(), trouble));
+      const std::string trouble = board.trouble_of(rank);
+      const bool has_ended = phase == Phase::ended && waited() > kToArriveHere;
+      if ((trouble.empty() && !has_ended) || board.failed() || there()) continue;
+      if (!trouble.empty()) board.lose(rank, trouble);
+      board.fail(
+          fmt::format("rank {} of {} has not reached {} for {:.1f} s; it has ended its part "
+                      "of the run",
+                      rank, board.ranks(), what, waited()));
     }
     const bool stuck = !remote && waits.stillness.all_stuck(board, waits.watchdog);
     if (!board.failed() && (stuck || (remote && waited() > kFarther * waits.watchdog)))

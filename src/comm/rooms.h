@@ -26,12 +26,14 @@ class Rooms {
 // Who waits for others, and what it looks at meanwhile.
 struct BoardWait {
   Board& board;
+  int rank = 0;
   RankCell& cell;
   Stillness& stillness;
   double watchdog = 0;  // seconds
   int spins = 0;
 };
-// Until `there`; a reason where none of these ranks can bring it about any more. It is called often.
+// Until `there`; a reason where none of these ranks can bring it about any more. It is called
+// often.
 Verdict wait_on_board(const BoardWait& waits, std::span<const int> ranks,
                       const std::function<bool()>& there, std::string_view what);
 

@@ -63,7 +63,7 @@ Verdict ChunkRunner::open(Transport& transport, std::uint32_t number, std::span<
         (before * kProtocols + static_cast<std::int64_t>(channel.protocol)) * kSizes +
         std::countr_zero(static_cast<std::uint64_t>(bytes));
     HEDDLE_TRY(const GroupId group, transport.group(both, kFirstRoom + kind));
-    HEDDLE_TRY(std::byte* room, transport.shared_room(group, bytes));
+    HEDDLE_TRY(std::byte * room, transport.shared_room(group, bytes));
     if (room != nullptr) {
       end.slots.emplace(room, channel);
       return yes();

@@ -44,9 +44,9 @@ class ChunkRunner {
   // This rank's end of a channel.
   struct End {
     GroupId group = 0;
-    int peer = -1;                       // of the transport
-    std::optional<ChunkSlots> slots;     // in memory that both share
-    std::vector<RequestId> under_way;    // sends
+    int peer = -1;                               // of the transport
+    std::optional<ChunkSlots> slots;             // in memory that both share
+    std::vector<RequestId> under_way;            // sends
     std::vector<std::shared_ptr<Block>> copies;  // of what is sent, where ranks share no memory
     std::int64_t sent = 0;
   };

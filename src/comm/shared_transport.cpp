@@ -161,8 +161,8 @@ Expected<std::byte*> SharedTransport::shared_room(GroupId group, std::int64_t by
 
 Verdict SharedTransport::wait_until(std::span<const int> ranks, const std::function<bool()>& there,
                                     std::string_view what) {
-  return wait_on_board({*world_.board, *cell_, stillness_, world_.watchdog.seconds, spins_}, ranks,
-                       there, what);
+  return wait_on_board({*world_.board, rank_, *cell_, stillness_, world_.watchdog.seconds, spins_},
+                       ranks, there, what);
 }
 
 void SharedTransport::abort(std::string_view why) {

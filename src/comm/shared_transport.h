@@ -40,6 +40,7 @@ class SharedTransport : public Transport {
   void go_on_meanwhile(RequestId request) override { progress_.look_after(request); }
   void forget_requests() override { progress_.forget(); }
   Expected<std::byte*> shared_room(GroupId group, std::int64_t bytes) override;
+  bool prefers_room() const override { return !world_.memory->direct(); }
   Verdict wait_until(std::span<const int> ranks, const std::function<bool()>& there,
                      std::string_view what) override;
   void enter() override;

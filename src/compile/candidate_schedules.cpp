@@ -17,7 +17,14 @@ constexpr int kChunks[] = {2, 4};
 // A product and the collective before or behind it, by their names.
 struct Line {
   std::string first, last;
-  bool is_sum = false;  // into an all_reduce
+  bool is_sum = false;     // into an all_reduce
+  std::int64_t bytes = 0;  // that travel
+};
+
+// Values that devices sum up, one by one.
+struct Sum {
+  std::string name;
+  std::int64_t bytes = 0;
 };
 
 class Candidates {
@@ -32,18 +39,22 @@ class Candidates {
       names_[id] = fmt::format("{}.{}", op.def->short_name(), counts[op.def->short_name()]++);
       if (op.def->collective == CollectiveKind::all_reduce && op.operand_count == 1 &&
           p.type_of(op.results).rank() > 0)
-        sums_.push_back(names_[id]);
+        sums_.push_back({names_[id], p.type_of(op.results).bytes()});
     });
     find_lines();
+    // What moves most comes first, and is tried where not all can be.
+    std::ranges::stable_sort(sums_, std::ranges::greater{}, &Sum::bytes);
+    std::ranges::stable_sort(lines_, std::ranges::greater{}, &Line::bytes);
   }
 
   std::vector<ScheduleTrial> run() {
     all_.push_back({"as it is", {"auto", {}}, 0, {}, {}});
     if (!sums_.empty()) {
-      for_sums("all sums", sums_);
+      for_sums("all sums", "all_reduce.*", "");
       for (std::size_t i = 0; i < sums_.size() && i < kMostSites && sums_.size() > 1; ++i)
-        for_sums(sums_[i], {sums_[i]});
+        for_sums(sums_[i].name, sums_[i].name, std::to_string(i));
     }
+    for (std::size_t i = 0; i < lines_.size() && i < kMostSites; ++i) inside(lines_[i]);
     for (const int chunks : kChunks) {
       chunked(fmt::format("all lines in {}", chunks), lines_, chunks);
       for (std::size_t i = 0; i < lines_.size() && i < kMostSites && lines_.size() > 1; ++i)
@@ -82,7 +93,8 @@ class Candidates {
         const OpId first = gathers ? meeting : product, last = gathers ? product : meeting;
         if (!line_between(p, first, last)) continue;
         lines_.push_back({names_.at(first), names_.at(last),
-                          p.op(last).def->collective == CollectiveKind::all_reduce});
+                          p.op(last).def->collective == CollectiveKind::all_reduce,
+                          p.type_of(p.op(meeting).results).bytes()});
       }
   }
 
@@ -99,23 +111,29 @@ class Candidates {
     all_.push_back(std::move(trial));
   }
 
-  void for_sums(const std::string& name, const std::vector<std::string>& sums) {
-    std::string which;
-    for (const std::string& sum : sums) which += " " + sum;
-    const std::string some = sums.size() > 1 ? " all_reduce.*" : which;
-    const std::string split = "rs, ag = split" + some + "\n";
-    const std::string sliced = split + "reorder * under ag\n";
+  // `number` keeps the names of several apart, which may be put together.
+  void for_sums(const std::string& name, const std::string& sums, const std::string& number) {
+    const std::string rs = "rs" + number, ag = "ag" + number;
+    const std::string split = fmt::format("{}, {} = split {}\n", rs, ag, sums);
+    const std::string sliced = split + fmt::format("reorder * under {}\n", ag);
     add(name + " split", split);
     add(name + " split, what follows on slices", sliced);
-    std::string state;
-    for (const Carried& c : carried_) state += fmt::format(" arg{} result{}", c.argument, c.result);
-    if (!state.empty()) add(name + " and state in slices", sliced + "as_slice *\n");
-    for (const int chunks : kChunks)
-      for (const Line& line : lines_) {
-        if (!line.is_sum || sums.size() != 1 || line.last != sums[0]) continue;
+    if (!carried_.empty()) add(name + " and state in slices", sliced + "as_slice *\n");
+    for (const Line& line : lines_) {
+      if (!line.is_sum || line.last != sums) continue;
+      add(fmt::format("{} split, {} inside", name, line.first),
+          fmt::format("{}fuse {} {} *\n", sliced, line.first, rs));
+      for (const int chunks : kChunks)
         add(fmt::format("{} split, {} in {} chunks", name, line.first, chunks),
-            fmt::format("{}overlap {} rs in {}\n", sliced, line.first, chunks));
-      }
+            fmt::format("{}overlap {} {} in {}\n", sliced, line.first, rs, chunks));
+    }
+  }
+
+  // A product and what brings its rows, or sums them, as one.
+  void inside(const Line& line) {
+    if (line.is_sum) return;
+    add(fmt::format("{} and {} as one", line.first, line.last),
+        fmt::format("fuse {} {}\n", line.first, line.last));
   }
 
   void chunked(const std::string& name, const std::vector<Line>& lines, int chunks) {
@@ -129,7 +147,7 @@ class Candidates {
   const std::string function_;
   const std::vector<Carried>& carried_;
   std::map<OpId, std::string> names_;
-  std::vector<std::string> sums_;
+  std::vector<Sum> sums_;
   std::vector<Line> lines_;
   std::vector<ScheduleTrial> all_;
 };

@@ -76,7 +76,7 @@ std::optional<DeviceSchedule> remembered(const std::filesystem::path& file) {
 void keep(const std::filesystem::path& file, const TunedSchedule& tuned) {
   std::error_code ignored;
   std::filesystem::create_directories(file.parent_path(), ignored);
-  std::string text = "# found by timing on " + machine_name() + "\n";
+  std::string text = fmt::format("# found by timing on {}: {}\n", machine_name(), tuned.why);
   text += text_of(tuned.schedule);
   if (const Verdict kept = write_file(file, text, Durability::cache); !kept)
     log(kLogSteps, "a schedule is not kept: {}", kept.reason());
@@ -112,25 +112,16 @@ class Tuner {
     for (ScheduleTrial& trial : tuned.tried)
       if (trial.refused.empty()) price(trial);
     HEDDLE_TRY_VOID(take_prices_of_first(tuned.tried));
+    HEDDLE_TRY_VOID(put_together(tuned.tried));
     std::vector<std::size_t> order;
     for (std::size_t i = 1; i < tuned.tried.size(); ++i)
       if (tuned.tried[i].refused.empty()) order.push_back(i);
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return tuned.tried[i].predicted; });
-    order.resize(std::min(order.size(), options_.most_timed));
+    keep_what_goes_inside(tuned.tried, order);
     order.insert(order.begin(), 0);
     HEDDLE_TRY_VOID(time_in_turns(tuned.tried, order));
-    std::vector<std::size_t> inside = add_fused(tuned.tried, order);
-    if (!inside.empty()) {
-      inside.insert(inside.begin(), 0);
-      HEDDLE_TRY_VOID(time_in_turns(tuned.tried, inside));
-      order.insert(order.end(), inside.begin() + 1, inside.end());
-    }
-    double best = *tuned.tried[0].timed * (1 - options_.noise);
-    for (std::size_t i : order)
-      if (i != 0 && tuned.tried[i].timed && *tuned.tried[i].timed < best) {
-        best = *tuned.tried[i].timed;
-        tuned.taken = i;
-      }
+    HEDDLE_TRY_VOID(try_settings(tuned.tried));
+    HEDDLE_TRY_VOID(take_best(tuned));
     tuned.schedule = tuned.tried[tuned.taken].schedule;
     return tuned;
   }
@@ -151,41 +142,180 @@ class Tuner {
     return yes();
   }
 
-  // Of those that were timed the best that splits sums and has slices of what follows, with that
-  // inside of the collective: by every algorithm, in the runtime's own chunks and in few.
-  std::vector<std::size_t> add_fused(std::vector<ScheduleTrial>& tried,
-                                     const std::vector<std::size_t>& timed) const {
-    std::size_t best = 0;
-    const auto has = [&](std::size_t i, ScheduleStep::Kind kind) {
-      return std::ranges::any_of(tried[i].schedule.steps,
-                                 [&](const ScheduleStep& step) { return step.kind == kind; });
-    };
-    for (std::size_t i : timed)
-      if (tried[i].timed && has(i, ScheduleStep::Kind::split) &&
-          has(i, ScheduleStep::Kind::reorder) &&
-          (best == 0 || *tried[i].timed < *tried[best].timed))
-        best = i;
-    std::vector<std::size_t> added;
-    if (best == 0) return added;
-    for (const std::string_view by : {"direct", "ring", "tree"})
-      for (const int chunks : {0, 4}) {
-        if (by != "direct" && devices() == 2) continue;  // two ranks have one way
-        ScheduleTrial trial{"", tried[best].schedule, 0, {}, {}};
-        const std::string& sum = std::ranges::find_if(trial.schedule.steps, [](const auto& step) {
-                                   return step.kind == ScheduleStep::Kind::split;
-                                 })->names[0];
-        ScheduleStep fuse;
-        fuse.kind = ScheduleStep::Kind::fuse;
-        fuse.values = {sum, "*"};
-        fuse.by = by;
-        fuse.chunks = chunks;
-        trial.name = fmt::format("{}; {}", tried[best].name, text_of(fuse));
-        trial.schedule.steps.push_back(std::move(fuse));
+  // Those for one collective that should save time, one after the other on top of what is best so
+  // far.
+  Verdict put_together(std::vector<ScheduleTrial>& tried) const {
+    std::vector<std::size_t> better;
+    for (std::size_t i = 1; i < tried.size(); ++i)
+      if (tried[i].refused.empty() && tried[i].predicted < tried[0].predicted) better.push_back(i);
+    std::ranges::stable_sort(better, {}, [&](std::size_t i) { return tried[i].predicted; });
+    if (better.size() < 2) return yes();
+    ScheduleTrial best = tried[better[0]];
+    std::size_t parts = 1;
+    for (std::size_t k = 1; k < better.size() && parts < kMostParts; ++k) {
+      ScheduleTrial more = best;
+      const ScheduleTrial& next = tried[better[k]];
+      more.name += " + " + next.name;
+      more.schedule.steps.insert(more.schedule.steps.end(), next.schedule.steps.begin(),
+                                 next.schedule.steps.end());
+      price(more);
+      if (!more.refused.empty()) continue;
+      std::vector<ScheduleTrial> one = {more};
+      HEDDLE_TRY_VOID(take_prices_of_first(one));
+      if (one[0].predicted >= best.predicted) continue;
+      best = std::move(one[0]);
+      ++parts;
+    }
+    if (parts > 1) tried.push_back(std::move(best));
+    return yes();
+  }
+
+  static bool has(const ScheduleTrial& trial, ScheduleStep::Kind kind) {
+    return std::ranges::any_of(trial.schedule.steps,
+                               [&](const ScheduleStep& step) { return step.kind == kind; });
+  }
+  // Whether something is, or can go, inside of its collectives.
+  static bool goes_inside(const ScheduleTrial& trial) {
+    return has(trial, ScheduleStep::Kind::fuse) ||
+           (has(trial, ScheduleStep::Kind::split) && has(trial, ScheduleStep::Kind::reorder));
+  }
+
+  // The best few, and among them one that can go on inside of its collectives: prices do not know
+  // what that saves.
+  void keep_what_goes_inside(const std::vector<ScheduleTrial>& tried,
+                             std::vector<std::size_t>& order) const {
+    const auto inside =
+        std::ranges::find_if(order, [&](std::size_t i) { return goes_inside(tried[i]); });
+    const bool late = inside != order.end() &&
+                      inside - order.begin() >= static_cast<std::ptrdiff_t>(options_.most_timed);
+    const std::size_t its = late ? *inside : 0;
+    order.resize(std::min(order.size(), options_.most_timed));
+    if (late) order.push_back(its);
+  }
+
+  // How what is inside of collectives is done.
+  struct Setting {
+    std::string by = "", through = "";
+    int chunks = 0, lanes = 0;
+  };
+  static void set(DeviceSchedule& schedule, const Setting& setting) {
+    for (ScheduleStep& step : schedule.steps) {
+      if (step.kind != ScheduleStep::Kind::fuse) continue;
+      step.by = setting.by;
+      step.through = setting.through;
+      step.chunks = setting.chunks;
+      step.lanes = setting.lanes;
+    }
+  }
+
+  // Of what was timed the best that goes inside: algorithm, protocol, chunks and lanes one after
+  // the other, each with what is best so far of the others.
+  Verdict try_settings(std::vector<ScheduleTrial>& tried) {
+    std::size_t base = 0;
+    for (std::size_t i = 1; i < tried.size(); ++i)
+      if (tried[i].timed && goes_inside(tried[i]) &&
+          (base == 0 || *tried[i].timed < *tried[base].timed))
+        base = i;
+    if (base == 0) return yes();
+    ScheduleTrial model = tried[base];
+    model.timed.reset();
+    if (!has(model, ScheduleStep::Kind::fuse)) add_fuse(model.schedule);
+    Setting best;
+    std::optional<double> seconds;
+    const auto try_all = [&](const std::vector<Setting>& settings) -> Verdict {
+      std::vector<std::size_t> order = {0};
+      const std::size_t first = tried.size();
+      for (const Setting& setting : settings) {
+        ScheduleTrial trial = model;
+        set(trial.schedule, setting);
+        if (std::ranges::any_of(
+                tried, [&](const ScheduleTrial& t) { return t.schedule == trial.schedule; }))
+          continue;
         price(trial);
-        if (trial.refused.empty()) added.push_back(tried.size());
+        trial.name = model.name + "; " + text_of(trial.schedule.steps.back());
+        if (trial.refused.empty()) order.push_back(tried.size());
         tried.push_back(std::move(trial));
       }
-    return added;
+      if (order.size() < 2) return yes();
+      HEDDLE_TRY_VOID(time_in_turns(tried, order));
+      for (std::size_t i = first; i < tried.size(); ++i)
+        if (tried[i].timed && (!seconds || *tried[i].timed < *seconds)) {
+          const ScheduleStep& step = tried[i].schedule.steps.back();
+          best = {step.by, step.through, step.chunks, step.lanes};
+          seconds = tried[i].timed;
+        }
+      return yes();
+    };
+    std::vector<Setting> ways = {best};
+    if (devices() > 2)  // two ranks have one way
+      for (const char* by : {"ring", "tree"}) ways.push_back({.by = by});
+    HEDDLE_TRY_VOID(try_all(ways));
+    ways.clear();
+    for (const char* through : {"direct", "bandwidth", "latency"})
+      ways.push_back({best.by, through, 0, 0});
+    HEDDLE_TRY_VOID(try_all(ways));
+    ways.clear();
+    for (const int chunks : {1, 4, 16}) ways.push_back({best.by, best.through, chunks, 0});
+    HEDDLE_TRY_VOID(try_all(ways));
+    return try_all({{best.by, best.through, best.chunks, 2}});
+  }
+
+  // All sums that were split, with what follows them inside.
+  static void add_fuse(DeviceSchedule& schedule) {
+    std::vector<std::string> sums;
+    for (const ScheduleStep& step : schedule.steps)
+      if (step.kind == ScheduleStep::Kind::split) sums.push_back(step.names[0]);
+    for (const std::string& sum : sums) {
+      ScheduleStep fuse;
+      fuse.kind = ScheduleStep::Kind::fuse;
+      fuse.values = {sum, "*"};
+      schedule.steps.push_back(std::move(fuse));
+    }
+  }
+
+  // The fastest, where it stays so beside the program as it is: in most of several turns, and in
+  // the middle of them by more than noise. Else the next one.
+  Verdict take_best(TunedSchedule& tuned) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 1; i < tuned.tried.size(); ++i)
+      if (tuned.tried[i].timed && *tuned.tried[i].timed < *tuned.tried[0].timed) order.push_back(i);
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *tuned.tried[i].timed; });
+    tuned.why = "nothing else was faster";
+    for (std::size_t k = 0; k < order.size() && k < kMostConfirmed; ++k) {
+      HEDDLE_TRY(const std::vector<double> ratios, ratios_of(tuned.tried, order[k]));
+      const double middle = ratios[ratios.size() / 2];
+      const auto faster = std::ranges::count_if(ratios, [](double r) { return r < 1; });
+      const std::string text =
+          fmt::format("`{}` took {:.2f} of the time in {} turns, less in {}",
+                      tuned.tried[order[k]].name, middle, ratios.size(), faster);
+      if (middle < 1 - options_.noise &&
+          faster * kMostOf.first >= std::ssize(ratios) * kMostOf.second) {
+        tuned.taken = order[k];
+        tuned.why = text;
+        return yes();
+      }
+      tuned.why = "no other is faster beyond noise: " + text;
+    }
+    return yes();
+  }
+
+  // Its times by those of the program as it is, in growing order.
+  Expected<std::vector<double>> ratios_of(std::vector<ScheduleTrial>& tried, std::size_t other) {
+    say(fmt::format("taking turns: {}", tried[other].name));
+    std::vector<ScheduleTrial> two = {tried[0], tried[other]};
+    std::vector<double> ratios;
+    std::vector<std::vector<double>> seconds;
+    HEDDLE_TRY_VOID(time_in_turns(two, {0, 1}, kConfirmTurns, &seconds));
+    if (seconds.size() < two.size())
+      return reason("{}: it was compiled before, and is not any more", two[1].refused);
+    for (std::size_t turn = 0; turn < kConfirmTurns; ++turn)
+      ratios.push_back(seconds[1][turn] / seconds[0][turn]);
+    std::ranges::sort(ratios);
+    return ratios;
+  }
+
+  void say(const std::string& text) const {
+    if (options_.on_progress) options_.on_progress(text);
   }
 
   Target target_with(const DeviceSchedule& schedule) const {
@@ -253,26 +383,36 @@ class Tuner {
   }
 
   // One after the other, several times: what else the machine does then falls on all of them.
-  Verdict time_in_turns(std::vector<ScheduleTrial>& tried, const std::vector<std::size_t>& order) {
-    constexpr int kTurns = 3;
+  Verdict time_in_turns(std::vector<ScheduleTrial>& tried, const std::vector<std::size_t>& order,
+                        std::size_t turns = 3, std::vector<std::vector<double>>* each = nullptr) {
     std::vector<Compiled> all;
     for (std::size_t i : order) {
       HEDDLE_TRY(auto one, compiled(tried[i]));
       if (one) all.push_back(*std::move(one));
     }
+    if (each != nullptr) each->resize(all.size());
     std::optional<ThreadMesh> mesh;
     if (options_.ranks == nullptr) mesh.emplace(static_cast<int>(devices()));
     const TrialPlace place{mesh ? &*mesh : nullptr, options_.ranks};
-    for (int turn = 0; turn < kTurns; ++turn)
-      for (Compiled& one : all) {
+    for (std::size_t turn = 0; turn < turns; ++turn)
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        Compiled& one = all[i];
+        say(fmt::format("turn {} of {}: {}", turn + 1, turns, one.trial.name));
         HEDDLE_TRY(const double mine, seconds_of(place, one.executable, one.arguments));
         HEDDLE_TRY(const double seconds, longest(mine));
         one.trial.timed = std::min(one.trial.timed.value_or(seconds), seconds);
+        if (each != nullptr) (*each)[i].push_back(seconds);
       }
     for (const Compiled& one : all)
       log(kLogPlans, "schedule {}: {}", one.trial.name, time_text(*one.trial.timed));
     return yes();
   }
+
+  static constexpr std::size_t kMostParts = 8;      // schedules that are put together
+  static constexpr std::size_t kMostConfirmed = 3;  // that take turns with the program as it is
+  static constexpr std::size_t kConfirmTurns = 9;
+  // Of so many turns so many must be faster.
+  static constexpr std::pair<std::ptrdiff_t, std::ptrdiff_t> kMostOf = {9, 7};
 
   const Target& target_;
   const Spmd& spmd_;
@@ -295,6 +435,7 @@ std::string TunedSchedule::text() const {
     table += fmt::format("{} {:<50} {:>12} {:>12}\n", i == taken ? "*" : " ", t.name,
                          time_text(t.predicted), t.timed ? time_text(*t.timed) : "-");
   }
+  table += fmt::format("{}: {}\n", schedule.steps.empty() ? "stays as it is" : "taken", why);
   return table + text_of(schedule);
 }
 

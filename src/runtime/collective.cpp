@@ -188,6 +188,7 @@ FusedMark fused_mark(const Program& program, const Op& op) {
   if (by == "ring") mark.by = chunks::Algorithm::ring;
   if (by == "tree") mark.by = chunks::Algorithm::tree;
   const std::string_view through = text_or(program.attr(op, kFusedThroughAttr), "");
+  if (through == "direct") mark.through = chunks::Protocol::direct;
   if (through == "bandwidth") mark.through = chunks::Protocol::bandwidth;
   if (through == "latency") mark.through = chunks::Protocol::latency;
   return mark;

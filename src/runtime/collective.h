@@ -25,8 +25,8 @@ struct FusedMark {
   std::int64_t number = -1;      // none: it stays by itself
   std::int64_t chunk_count = 0;  // of a slice; 0: as many as fit caches
   chunks::Algorithm by = chunks::Algorithm::direct;
-  chunks::Protocol through = chunks::Protocol::direct;
-  int lanes = 1;  // of a rank
+  std::optional<chunks::Protocol> through = {};  // none: as the transport likes it
+  int lanes = 1;                                 // of a rank
 };
 
 // One op, with all that runs need of it.

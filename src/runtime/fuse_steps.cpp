@@ -197,8 +197,7 @@ class Fuser {
     StepInfo& info = infos_[list_.steps[found.first()].info];
     info.name = name_of(found, work);
     info.note = "computed inside of the collective, chunk by chunk";
-    if (work.launch && work.grain == 0)
-      info.note = "computed inside of the collective, as a whole";
+    if (work.launch && work.grain == 0) info.note = "computed inside of the collective, as a whole";
     if (work.norm.op) info.note += ", with the sum of its numbers";
     for (std::size_t i : found.all())
       if (i != found.first() && !std::holds_alternative<WaitStep>(list_.steps[i].work)) {

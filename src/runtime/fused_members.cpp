@@ -81,8 +81,8 @@ class MemberSearch {
       const auto* call = std::get_if<LibraryStep>(&list_.steps[i].work);
       if (call == nullptr || call->fused != number_) continue;
       if (!call->rows) return reason("the product cannot be done in parts: {}", call->why_whole);
-      const bool makes = found_.scatter != kNowhere &&
-                         holds(call->results, start_at(found_.scatter).operands[0]);
+      const bool makes =
+          found_.scatter != kNowhere && holds(call->results, start_at(found_.scatter).operands[0]);
       (makes ? found_.product : found_.user) = i;
     }
     return yes();
@@ -148,8 +148,7 @@ class MemberSearch {
     const bool has_product = found_.product != kNowhere || found_.user != kNowhere;
     const auto users = readers(start_at(found_.scatter).results[0], found_.scattered);
     const bool is_kernel = users.size() == 1 && is_launch(users[0]);
-    const bool in_parts =
-        is_kernel && std::get<LaunchStep>(list_.steps[users[0]].work).grain > 0;
+    const bool in_parts = is_kernel && std::get<LaunchStep>(list_.steps[users[0]].work).grain > 0;
     if (has_product && found_.gather == kNowhere && !in_parts) return yes();  // it stays outside
     if (has_product && found_.gather != kNowhere &&
         users == std::vector{found_.gather, found_.gathered})

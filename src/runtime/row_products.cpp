@@ -50,7 +50,7 @@ Expected<std::shared_ptr<RowProducts>> RowProducts::make(const Device& device,
   std::shared_ptr<RowProducts> made(new RowProducts());
   made->device_ = &device;
   made->dims_ = product_dims(program, op);
-  for (AttrDict attrs = copied_attrs(program, op); NamedAttr& attr : attrs)
+  for (AttrDict attrs = copied_attrs(program, op); NamedAttr & attr : attrs)
     if (attr.name != "dot_dimension_numbers" && !attr.name.view().starts_with("heddle."))
       made->attrs_.push_back(std::move(attr));
   std::array<Side, 3>& sides = made->sides_;
@@ -136,11 +136,10 @@ std::unique_ptr<LibraryCall> RowProducts::make_call(std::int64_t count) const {
   for (std::size_t i = 0; i < 2; ++i) views[i].value = body.args[i];
   views[2].value = op.results;
   const ProductViews all{views[0], views[1], views[2]};
-  const bool as_it_lies = std::ranges::all_of(
-      std::array{0, 1, 2}, [&](int i) {
-        const auto k = static_cast<std::size_t>(i);
-        return views[k].offset == 0 && views[k].dims == dense(types[k]).dims;
-      });
+  const bool as_it_lies = std::ranges::all_of(std::array{0, 1, 2}, [&](int i) {
+    const auto k = static_cast<std::size_t>(i);
+    return views[k].offset == 0 && views[k].dims == dense(types[k]).dims;
+  });
   if (as_it_lies) return device_->library_call(*program, op, nullptr);
   return device_->takes_views(*program, op) ? device_->library_call(*program, op, &all) : nullptr;
 }

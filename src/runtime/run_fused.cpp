@@ -19,6 +19,8 @@ using chunks::ChunkOp;
 // A chunk of sums stays in the last cache until the kernel has used it; ranks meet twice for each,
 // so that smaller ones cost more than they save.
 constexpr std::int64_t kChunkBytes = std::int64_t{1} << 21;
+// Through slots ranks do not wait for one another, and slots stay in the cache, too.
+constexpr std::int64_t kSlotBytes = std::int64_t{1} << 18;
 constexpr std::int64_t kMostChunks = 256;
 // Messages of a channel under way: one is used while the next one comes.
 constexpr int kSlots = 2;
@@ -254,7 +256,9 @@ std::int64_t chunks_of(const FusedStep& step, const chunks::ChunkedCollective& w
   if (step.launch && step.grain == 0) return 1;
   const std::int64_t slice = wanted.elements / wanted.ranks;
   const std::int64_t grains = (slice + wanted.grain - 1) / wanted.grain;
-  std::int64_t fit = std::min(kMostChunks, slice * wanted.element_bytes / kChunkBytes);
+  const bool direct = wanted.protocol == chunks::Protocol::direct;
+  const std::int64_t most = direct ? kChunkBytes : kSlotBytes;
+  std::int64_t fit = std::min(kMostChunks, slice * wanted.element_bytes / most);
   for (const FusedStep::Product& product : {step.produce, step.consume})
     if (product.rows)
       fit = std::min(kMostProductChunks, slice / product.rows->row_elements() / kLeastRows);
@@ -272,7 +276,8 @@ Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transp
                 : step.gather ? CollectiveKind::all_reduce
                               : CollectiveKind::reduce_scatter;
   wanted.algorithm = first.fused.by;
-  wanted.protocol = first.fused.through;
+  wanted.protocol = first.fused.through.value_or(
+      transport.prefers_room() ? chunks::Protocol::bandwidth : chunks::Protocol::direct);
   wanted.channels = first.fused.lanes;
   wanted.ranks = static_cast<int>(resolved.size);
   wanted.elements = count_of(step.reduce ? first.operands[0] : first.results[0]);

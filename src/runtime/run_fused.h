@@ -23,7 +23,7 @@ struct FusedRun {
   std::shared_ptr<Block> made;     // results whose place is not aligned
   std::shared_ptr<Block> numbers;  // of a norm, by rank
   std::vector<int> order;          // in which ranks are summed
-  int slots_of_lane = 1;                                // chunks of sums that a lane has room for
+  int slots_of_lane = 1;           // chunks of sums that a lane has room for
   std::unordered_map<std::int64_t, std::size_t> place;  // of a chunk of sums, by its first element
   std::int64_t largest = 0;                             // bytes of such a chunk
   std::shared_ptr<Block> workspace;                     // of products

@@ -329,7 +329,7 @@ def expect_loss_is_named(run, launcher):
     if launcher != "mpich":
         expect(re.search(r"rank 2 of 4 (is lost in step \d+|has not reached (recv|send) \d+)", output),
                "nobody says that rank 2 is lost", output)
-        expect(re.search(r"rank \d was (in \w+ \d+, |before step)", output),
+        expect(re.search(r"rank \d was (in \w+ (\d+, |at )|before step)", output),
                "nobody says where it was", output)
     expect(seconds < SOON, f"it took {seconds:.1f} s", output)
 
@@ -347,10 +347,10 @@ SCHEDULES = GPT.parent / "schedules"
 
 
 def fused(heddle, launcher, folder):
-    """A collective with an optimiser inside gives the same bits everywhere; a rank that is lost in it
-    is named."""
-    for name in ("lamb", "adam"):
-        words = f"--input random:1 --schedule {SCHEDULES}/{name}.fused.schedule"
+    """A collective with a product or an optimiser inside gives the same bits everywhere; a rank that is
+    lost in it is named."""
+    for name, schedule in (("mlp", "inside"), ("lamb", "fused"), ("adam", "fused")):
+        words = f"--input random:1 --schedule {SCHEDULES}/{name}.{schedule}.schedule"
         alone = subprocess.run(f"{heddle} run --plain {SCHEDULES}/{name}.mlir {words}", shell=True,
                                capture_output=True, text=True, check=True).stdout
         run = Run(heddle, launcher, folder, f"FILE={SCHEDULES}/{name}.mlir", options=words)

@@ -69,7 +69,8 @@ class RandomSteps {
         steps_.push_back("overlap " + before + " " + name + chunks());
       for (const auto& [user, of] : names_)
         if (std::ranges::count(p.operands(p.op(user)), op.results) > 0 && choices_.one_in(3))
-          steps_.push_back("overlap " + name + " " + of + chunks());
+          steps_.push_back(choices_.one_in(2) ? "overlap " + name + " " + of + chunks()
+                                              : "fuse " + name + " " + of + inside());
     }
   }
 
@@ -81,8 +82,22 @@ class RandomSteps {
     if (choices_.one_in(3) && !before.empty())
       steps_.push_back("s, v = reorder " + before + " past rs\n");
     steps_.push_back("reorder * under ag\n");
+    const bool has_product = before.starts_with("dot_general");
+    if (choices_.one_in(3))
+      steps_.push_back((has_product ? "fuse " + before + " rs *" : "fuse rs *") + inside());
     if (choices_.one_in(2) && !before.empty())
       steps_.push_back("overlap " + before + " rs" + chunks());
+  }
+
+  // How what goes inside of a collective is done.
+  std::string inside() {
+    static constexpr const char* kHow[] = {" by direct", " by ring", " by tree"};
+    static constexpr const char* kThrough[] = {"", " through bandwidth", " through latency"};
+    std::string how = kHow[choices_.below(3)];
+    how += kThrough[choices_.below(3)];
+    if (choices_.one_in(2)) how += fmt::format(" in {}", 1 + choices_.below(5));
+    if (choices_.one_in(3)) how += " lanes 2";
+    return how + "\n";
   }
 
   Choices& choices_;

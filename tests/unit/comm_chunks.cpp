@@ -88,6 +88,58 @@ TEST(ChunksOnThreads, FusedSumsHaveTheBitsOfTransportsInAnyChunks) {
       }
 }
 
+// How messages travel, and how many lanes a rank has, changes no bits; sizes are ragged, so that
+// words of the latency protocol are not full.
+TEST(ChunksOnThreads, ProtocolsAndLanesHaveTheSameBits) {
+  for (Algorithm algorithm : {Algorithm::direct, Algorithm::ring, Algorithm::tree}) {
+    const auto wanted = halved_sums(
+        {.algorithm = algorithm, .ranks = 3, .elements = 1003, .chunks = 5, .finish = true});
+    for (Protocol protocol : {Protocol::direct, Protocol::bandwidth, Protocol::latency})
+      for (int lanes : {1, 2, 4})
+        EXPECT_EQ(halved_sums({.algorithm = algorithm,
+                               .protocol = protocol,
+                               .ranks = 3,
+                               .elements = 1003,
+                               .chunks = 5,
+                               .channels = lanes,
+                               .finish = true}),
+                  wanted)
+            << name(algorithm) << " through " << name(protocol) << " on " << lanes << " lanes";
+  }
+}
+
+// One end of a channel by itself: bytes that fill no word, and programs with other slots after it.
+TEST(ChunkSlots, KeepWhatTravels) {
+  std::vector<std::uint64_t> room(1024);
+  auto* memory = reinterpret_cast<std::byte*>(room.data());
+  for (Protocol protocol : {Protocol::latency, Protocol::bandwidth}) {
+    std::ranges::fill(room, 0);
+    for (int run = 0; run < 3; ++run) {
+      Channel channel{.from = 0, .to = 1, .protocol = protocol, .slots = 1 + run};
+      channel.slot_bytes = bytes_in_slot(protocol, 103 + run);
+      ASSERT_LE(ChunkSlots::room_bytes(channel), 8192);
+      ChunkSlots sender(memory, channel), receiver(memory, channel);
+      sender.begin(true);
+      receiver.begin(false);
+      for (int message = 0; message < 5; ++message) {
+        std::vector<std::byte> sent(static_cast<std::size_t>(103 + run - message));
+        for (std::size_t i = 0; i < sent.size(); ++i)
+          sent[i] = static_cast<std::byte>(i * 7 + static_cast<std::size_t>(message));
+        const auto bytes = static_cast<std::int64_t>(sent.size());
+        EXPECT_FALSE(receiver.has_come(bytes));
+        ASSERT_TRUE(sender.may_send());
+        sender.send(sent.data(), bytes);
+        if (channel.slots == 1) {
+          EXPECT_FALSE(sender.may_send());
+        }
+        ASSERT_TRUE(receiver.has_come(bytes));
+        EXPECT_TRUE(std::equal(sent.begin(), sent.end(), receiver.look(bytes)));
+        receiver.taken();
+      }
+    }
+  }
+}
+
 TEST(ChunksOnThreads, RingsAndTreesAgreeUpToRounding) {
   const auto wanted = halved_sums({.ranks = 4, .elements = 999, .finish = true});
   for (Algorithm algorithm : {Algorithm::ring, Algorithm::tree}) {
@@ -100,14 +152,16 @@ TEST(ChunksOnThreads, RingsAndTreesAgreeUpToRounding) {
   }
 }
 
-TEST(ChunksOnThreads, ARankThatEndsInsideIsNamed) {
+void expect_named(Protocol protocol, int lanes) {
   const auto ends = on_ranks(
       3,
       [&](Transport& t) -> Verdict {
         HEDDLE_TRY(ChunkProgram program, collective_chunks({.algorithm = Algorithm::ring,
+                                                            .protocol = protocol,
                                                             .ranks = 3,
                                                             .elements = 300,
                                                             .chunks = 2,
+                                                            .channels = lanes,
                                                             .finish = true}));
         HEDDLE_TRY(ChunkRunner runner, ChunkRunner::make(std::move(program), t, all_ranks(3)));
         Floats floats(runner.program(), runner.me());
@@ -129,6 +183,13 @@ TEST(ChunksOnThreads, ARankThatEndsInsideIsNamed) {
     EXPECT_THAT(ends[r], HasSubstr("rank 1 of 3"));
     EXPECT_THAT(ends[r], HasSubstr("fused all_reduce"));
   }
+}
+
+TEST(ChunksOnThreads, ARankThatEndsInsideIsNamed) { expect_named(Protocol::direct, 1); }
+TEST(ChunksOnThreads, ARankThatEndsBeforeASlotIsNamed) { expect_named(Protocol::bandwidth, 1); }
+TEST(ChunksOnThreads, ARankThatEndsBesideLanesIsNamed) {
+  expect_named(Protocol::direct, 2);
+  expect_named(Protocol::latency, 2);
 }
 
 TEST(ChunksOnThreads, WrongProgramsAreRefusedBeforeTheyRun) {

@@ -227,6 +227,86 @@ TEST(Steps, GatheredRowsAreMultipliedInChunks) {
 
 // ---- why not
 
+// Products at both ends of a layer whose inner dimension lies over tp, rows over tp outside of it.
+Program layer() {
+  Builder b("layer");
+  b.function("main", {f32({8, 6}), f32({6, 12}), f32({12, 6})},
+             [&](const Vars& in) -> Vars { return {b.dot(b.dot(in[0], in[1]), in[2])}; });
+  return b.finish().value();
+}
+Spmd dealt_layer(const Program& program) {
+  return dealt(program, {{"tp", 2}},
+               {argument(0, {{"tp"}, {}}), argument(1, {{}, {"tp"}}), argument(2, {{"tp"}, {}}),
+                result(0, {{"tp"}, {}})});
+}
+
+TEST(Steps, ProductsGoIntoCollectives) {
+  const Program program = layer();
+  for (const char* text : {"fuse dot_general.1 reduce_scatter.0 in 2",
+                           "fuse all_gather.0 dot_general.0 by ring through latency lanes 2"}) {
+    Spmd spmd = dealt_layer(program);
+    const auto taken = take(spmd, text);
+    EXPECT_THAT(taken[0].said[0], HasSubstr("one collective"));
+    EXPECT_EQ(text_of(parse_schedule(taken[0].step, "s").value()), taken[0].step + "\n");
+    expect_same(program, std::move(spmd));
+  }
+}
+
+// The second product of such a layer, whose sum all devices have.
+Program summed(std::int64_t rows) {
+  Builder b("summed");
+  b.function("main", {f32({rows, 24}), f32({24, 6})},
+             [&](const Vars& in) -> Vars { return {b.op("tanh", {b.dot(in[0], in[1])})}; });
+  return b.finish().value();
+}
+Spmd dealt_summed(const Program& program, std::int64_t devices) {
+  return dealt(program, {{"tp", devices}},
+               {argument(0, {{}, {"tp"}}), argument(1, {{"tp"}, {}}), result(0, {{}, {}})});
+}
+
+// Rows that are no multiple of the devices: the product makes the room behind them.
+TEST(Steps, ProductsOfRaggedRowsGoIntoCollectives) {
+  for (const std::int64_t devices : {2, 3, 4}) {
+    const Program program = summed(7);
+    Spmd spmd = dealt_summed(program, devices);
+    take(spmd, "rs, ag = split all_reduce.0\nreorder * under ag\nfuse dot_general.0 rs *");
+    EXPECT_EQ(kinds(spmd)["reduce_scatter"], 1);
+    expect_same(program, std::move(spmd));
+  }
+}
+
+TEST(Steps, ProductsThatStayOutside) {
+  const Spmd sum = dealt_summed(summed(6), 2);
+  const std::string split = "rs, ag = split all_reduce.0\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {split + "fuse rs dot_general.0", "the last product takes what nobody gathers"},
+      {split + "fuse dot_general.0 ag", "goes into a reduce_scatter of its sums, or an all_gather"},
+      {"fuse dot_general.0 tanh.0", "does not fit there: fuse takes a product"},
+      {"fuse dot_general.0 all_reduce.0", "all_reduce : tensor<6x6xf32> does not fit there"},
+      {split + "fuse dot_general.0 rs\nfuse dot_general.0 rs", "is fused already"},
+      {split + "reorder tanh.0 under ag\nfuse dot_general.0 ag", "goes into a reduce_scatter"},
+      {split + "fuse dot_general.0 rs\noverlap dot_general.0 rs in 2", "fused"},
+  };
+  for (const auto& [text, why] : cases) EXPECT_THAT(refused(sum, text), HasSubstr(why)) << text;
+  for (const auto& [text, why] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"fuse rs ag through air", "there is no protocol `air`: direct, bandwidth or latency"},
+           {"fuse rs ag lanes 0", "a rank has 1 to 64 lanes, not 0"},
+           {"fuse rs ag by star", "there is no algorithm `star`: direct, ring or tree"}}) {
+    const auto parsed = parse_schedule(text, "s");
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_THAT(parsed.reason(), HasSubstr(why));
+  }
+  // A weight whose rows are gathered is summed over: no row of the result is done before the last.
+  Builder b("weights");
+  b.function("main", {f32({4, 8}), f32({8, 6})},
+             [&](const Vars& in) -> Vars { return {b.dot(in[0], in[1])}; });
+  const Spmd spmd = dealt(b.finish().value(), {{"dp", 2}},
+                          {argument(0, {{}, {}}), argument(1, {{"dp"}, {}}), result(0, {{}, {}})});
+  if (kinds(spmd).contains("all_gather")) {
+    EXPECT_THAT(refused(spmd, "fuse all_gather.0 dot_general.0"), HasSubstr("sums over what is"));
+  }
+}
+
 TEST(Steps, WhatIsRefused) {
   const Training t = training(2, 6);
   const std::string split = "rs, ag = split all_reduce.0\n";

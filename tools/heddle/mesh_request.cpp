@@ -1,6 +1,7 @@
 #include "mesh_request.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -10,6 +11,7 @@
 #include "heddle/transport.h"
 #include "heddle/tune_schedule.h"
 #include "option_values.h"
+#include "terminal.h"
 
 namespace heddle::cli {
 namespace {
@@ -174,9 +176,17 @@ Target target_of(const MeshRequest& request, const std::string& entry) {
 bool tune_for(const Program& program, const MeshRequest& request, Target& target,
               const std::function<void(const std::string&)>& say, Transport* ranks) {
   if (request.schedule != kAutomaticSchedule) return false;
-  const TunedSchedule tuned = of_option(tune_schedule(program, target, {.ranks = ranks}));
+  const bool speaks = ranks == nullptr || ranks->rank() == 0;
+  const bool shows = speaks && ::isatty(STDERR_FILENO) == 1;
+  TuneOptions options{.ranks = ranks};
+  if (shows)
+    options.on_progress = [](const std::string& line) {
+      write_stderr(fmt::format("\r\x1b[K{}", line));
+    };
+  const TunedSchedule tuned = of_option(tune_schedule(program, target, options));
+  if (shows) write_stderr("\r\x1b[K");
   target.schedule = tuned.schedule;
-  if (ranks == nullptr || ranks->rank() == 0) say(tuned.text());
+  if (speaks) say(tuned.text());
   return true;
 }
 

@@ -130,7 +130,8 @@ void MpiTransport::leave() { cell_->phase = Phase::resting; }
 
 Verdict MpiTransport::wait_until(std::span<const int> ranks, const std::function<bool()>& there,
                                  std::string_view what) {
-  return wait_on_board({*board_, *cell_, stillness_, watchdog_.seconds, spins_}, ranks, there, what);
+  return wait_on_board({*board_, rank_, *cell_, stillness_, watchdog_.seconds, spins_}, ranks,
+                       there, what);
 }
 
 void MpiTransport::abort(std::string_view why) {

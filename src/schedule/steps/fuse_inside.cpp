@@ -186,8 +186,7 @@ Expected<Meeting> check_pair(const Program& program, const FusedOps& ops) {
   if (ops.gather == kNone) return *meets;
   HEDDLE_TRY(const Meeting again, check_meeting(program, ops.gather, CollectiveKind::all_gather));
   if (meets && !(*meets == again))
-    return reason("one is {}, the other {}", over_text(program, *meets),
-                  over_text(program, again));
+    return reason("one is {}, the other {}", over_text(program, *meets), over_text(program, again));
   return again;
 }
 
@@ -274,9 +273,34 @@ Expected<FusedOps> FusedOps::of(const Program& program, const std::vector<OpId>&
   return found;
 }
 
+namespace {
+
+// With the room behind the last rows made by the product.
+Expected<Rewritten> fuse_padded(const Program& program, std::uint32_t mesh, const FusedOps& ops,
+                                OpId pad, const FuseHow& how) {
+  HEDDLE_TRY(const Rewritten padded, pad_before(program, mesh, ops.product, pad));
+  const auto now = [&](OpId id) {
+    return id == kNone ? kNone : padded.program.value(padded.values.at(program.op(id).results)).op;
+  };
+  const FusedOps moved{now(pad), now(ops.scatter), now(ops.gather), now(ops.user)};
+  HEDDLE_TRY(Rewritten all, fuse_inside(padded.program, mesh, moved, how));
+  ValueMap values;
+  for (const auto& [before, between] : padded.values)
+    if (const auto after = all.values.find(between); after != all.values.end())
+      values[before] = after->second;
+  all.values = std::move(values);
+  return all;
+}
+
+}  // namespace
+
 Expected<Rewritten> fuse_inside(const Program& program, std::uint32_t mesh, const FusedOps& ops,
                                 const FuseHow& how) {
   HEDDLE_TRY(const Meeting meets, check_pair(program, ops));
+  if (ops.product != kNone)
+    if (const OpId pad = pad_behind(program, ops.product, ops.scatter);
+        pad != kNone && users_of(program)[program.op(ops.product).results].size() == 1)
+      return fuse_padded(program, mesh, ops, pad, how);
   HEDDLE_TRY_VOID(check_region(program, ops));
   const std::vector<std::vector<OpId>> users = users_of(program);
   if (ops.product != kNone)

@@ -7,10 +7,10 @@
 namespace heddle {
 
 struct FuseHow {
-  int chunks = 0;           // of a slice; 0: the runtime decides
-  std::string by = {};      // direct, ring or tree; empty: direct
+  int chunks = 0;            // of a slice; 0: the runtime decides
+  std::string by = {};       // direct, ring or tree; empty: direct
   std::string through = {};  // direct, bandwidth or latency; empty: direct
-  int lanes = 0;            // of a rank; 0: one
+  int lanes = 0;             // of a rank; 0: one
 };
 
 // Ops that become one, in this order; kNone: it has none of these. One of scatter and gather is

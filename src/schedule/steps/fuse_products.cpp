@@ -4,6 +4,7 @@
 
 #include "heddle/index_rule.h"
 #include "heddle/op.h"
+#include "ir/attr_access.h"
 
 namespace heddle {
 
@@ -46,6 +47,54 @@ Verdict check_makes_rows(const Program& program, OpId product, OpId scatter,
   return yes();
 }
 
+OpId pad_behind(const Program& program, OpId product, OpId scatter) {
+  const ValueId summed = program.operands(program.op(scatter))[0];
+  const OpId maker = program.value(summed).op;
+  if (maker == kNone || maker == product) return kNone;
+  const Op& pad = program.op(maker);
+  if (pad.def->short_name() != "pad" || program.operands(pad)[0] != program.op(product).results)
+    return kNone;
+  const std::size_t rows = outermost(program.type_of(program.op(product).results));
+  const auto only_behind = [&](std::string_view attr, bool may_be_rows) {
+    const std::vector<std::int64_t> sizes = integers_or(program.attr(pad, attr));
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      if (sizes[d] != 0 && !(may_be_rows && d == rows && sizes[d] > 0)) return false;
+    return true;
+  };
+  const bool fits = only_behind("edge_padding_low", false) &&
+                    only_behind("interior_padding", false) &&
+                    only_behind("edge_padding_high", true);
+  return fits ? maker : kNone;
+}
+
+Expected<Rewritten> pad_before(const Program& program, std::uint32_t mesh, OpId product, OpId pad) {
+  const Op &op = program.op(product), &padding = program.op(pad);
+  HEDDLE_TRY_VOID(check_product(program, op));
+  const Type& whole = program.type_of(padding.results);
+  const std::size_t d = outermost(program.type_of(op.results));
+  const std::int64_t behind = whole.shape[d] - program.type_of(op.results).shape[d];
+  const IndexRule rule = index_rule(program, op);
+  const int rows = factor_of(rule.results[0].dims[d]);
+  if (rows < 0) return reason("{} has no rows of its own", value_text(program, op.results));
+  Edit edit(program, mesh);
+  edit.leave_out(product);
+  edit.replace(pad, [&](RegionId at, const Op&) -> Verdict {
+    Writer& writer = edit.writer(at, op);
+    std::vector<ValueId> operands;
+    for (std::size_t i = 0; i < op.operand_count; ++i) {
+      ValueId v = edit.now(program.operands(op)[i]);
+      for (std::size_t e = 0; e < rule.operands[i].dims.size(); ++e)
+        if (factor_of(rule.operands[i].dims[e]) == rows)
+          v = writer.pad(v, e, 0, behind, writer.zero(edit.out().type_of(v).dtype));
+      operands.push_back(v);
+    }
+    edit.define(padding.results,
+                writer.op(op.def->name, std::move(operands), whole, copied_attrs(program, op)));
+    return yes();
+  });
+  return edit.done();
+}
+
 Verdict check_takes_rows(const Program& program, OpId gather, OpId product) {
   const Op& op = program.op(product);
   HEDDLE_TRY_VOID(check_product(program, op));
@@ -57,8 +106,8 @@ Verdict check_takes_rows(const Program& program, OpId gather, OpId product) {
                   value_text(program, op.results), value_text(program, whole),
                   times == 0 ? "not at all" : "twice");
   const IndexRule rule = index_rule(program, op);
-  const auto which = static_cast<std::size_t>(std::ranges::find(operands, whole) -
-                                              operands.begin());
+  const auto which =
+      static_cast<std::size_t>(std::ranges::find(operands, whole) - operands.begin());
   const int rows = factor_of(rule.operands[which].dims[outermost(program.type_of(whole))]);
   const int of_result = factor_of(rule.results[0].dims[outermost(program.type_of(op.results))]);
   if (rows < 0 || rule.factors[static_cast<std::size_t>(rows)].kind == FactorKind::reduce)

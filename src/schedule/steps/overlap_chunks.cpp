@@ -4,6 +4,7 @@
 
 #include "heddle/op.h"
 #include "schedule/collective_key.h"
+#include "schedule/fused_attr.h"
 #include "schedule/steps/chunk_plan.h"
 
 namespace heddle {
@@ -142,6 +143,10 @@ Expected<Rewritten> overlap_chunks(const Program& program, std::uint32_t mesh, O
                                    OpId last, const ChunkHow& how) {
   if (how.chunks < 2) return reason("one chunk is the whole: name two or more");
   HEDDLE_TRY(const std::vector<OpId> line, line_between(program, first, last));
+  for (const OpId id : line)
+    if (program.attr(program.op(id), kFusedAttr) != nullptr)
+      return reason("{} is fused already, and has chunks of its own",
+                    value_text(program, program.op(id).results));
   HEDDLE_TRY(ChunkPlan plan, chunk_plan(program, line, how.chunks, how.dim));
   const auto along = plan.back().result;
   ChunkWriter writer(program, mesh, std::move(plan), how.chunks);

@@ -63,8 +63,8 @@ class LineParser {
 
  private:
   static bool is_keyword(std::string_view w) {
-    return w == "under" || w == "past" || w == "in" || w == "along" || w == "to" ||
-           w == "by" || w == "through" || w == "lanes";
+    return w == "under" || w == "past" || w == "in" || w == "along" || w == "to" || w == "by" ||
+           w == "through" || w == "lanes";
   }
 
   Verdict names() {
@@ -117,8 +117,7 @@ class LineParser {
       } else if (word == "through" && step_.kind == Kind::fuse && step_.through.empty() &&
                  at_ < words_.size()) {
         step_.through = words_[at_++];
-        if (step_.through != "direct" && step_.through != "bandwidth" &&
-            step_.through != "latency")
+        if (step_.through != "direct" && step_.through != "bandwidth" && step_.through != "latency")
           return reason("there is no protocol `{}`: direct, bandwidth or latency", step_.through);
       } else if (word == "lanes" && step_.kind == Kind::fuse && step_.lanes == 0) {
         HEDDLE_TRY(step_.lanes, number(word));
