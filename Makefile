@@ -1,6 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-schedules bench-python bench-arrays wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz fuzz-readers clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-steps bench-mesh bench-schedules bench-python bench-arrays wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz fuzz-readers clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env environments
 
 JOBS ?= $(shell nproc)
@@ -52,6 +52,11 @@ bench-cpu: packages-bench build/release/build.ninja  ## beside JAX, torch, NumPy
 	cmake --build --preset release --parallel $(JOBS) --target heddle
 	scripts/python_env.sh bench/cpu/requirements.txt build/bench-venv
 	build/bench-venv/bin/python bench/cpu/bench_cpu.py $(ARGS)
+
+bench-steps: packages-bench build/release/build.ninja  ## whole training steps beside JAX and torch; ARGS="gpt2 --no-torch"
+	cmake --build --preset release --parallel $(JOBS) --target heddle
+	scripts/python_env.sh bench/cpu/requirements.txt build/bench-venv
+	build/bench-venv/bin/python bench/cpu/steps.py $(ARGS)
 
 bench-mesh: packages-test  ## collectives against MPI's own, time to deal programs out, a GPT step on two devices, work beside a collective; ARGS="--ranks 2 --most 1000000"
 	cmake --preset release >/dev/null

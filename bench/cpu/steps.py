@@ -7,7 +7,7 @@
 
 Parameters and the optimiser's state are donated, as users do, and results of one step go into JAX's and torch's next one;
 Heddle runs the text that JAX lowers the step to, always on the same arguments. Results of the first step are compared:
-all of them with a tolerance of their root mean square that the step has (steps_jax.py), the loss within a thousandth (a
+all of them with a tolerance of their largest number that the step has (steps_jax.py), the loss within a thousandth (a
 fiftieth in bf16); torch's loss likewise. Times are medians, in milliseconds, of turns of Heddle and JAX; torch comes when all others are
 done, in a process of its own for each step, with a limit; several may compile at the same time, and whoever is timed is alone. Memory is what a step needs at its peak, arguments and results
 included: JAX's by its `memory_analysis`. The last line is JSON.
@@ -132,7 +132,7 @@ def complaint(step, results, expected):
         a, b = got.astype(np.float32), want.astype(np.float32)
         if not np.isfinite(b).all():
             return f"result {i} of JAX is not finite"
-        scale = float(np.sqrt(np.mean(np.square(b, dtype=np.float64)))) + 1e-30
+        scale = float(np.abs(b).max()) + 1e-30
         off = float(np.abs(a - b).max()) / scale
         limit = step.tolerance if b.ndim else (1e-3 if step.dtype == "float32" else 2e-2)
         if not off / limit <= worst:

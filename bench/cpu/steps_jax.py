@@ -16,7 +16,7 @@ class Step:
     loss: Callable | None  # (parameters, *batch) -> number; None where gradients are the batch
     optimiser: str = ADAM
     dtype: str = "float32"
-    tolerance: float = 1e-2  # of a result's root mean square, between libraries
+    tolerance: float = 1e-2  # of a result's largest number, between libraries
 
     def state_count(self):
         """How many arrays the optimiser keeps for each parameter."""

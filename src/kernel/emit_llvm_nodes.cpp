@@ -180,6 +180,8 @@ LlvmValue StageEmitter::vector_load(const Node& n, const Points& points) {
     }
   }
   std::string mask = mask_of(points, guard);
+  if (mask.empty() && index.lanes == Lanes::affine && index.stride == 2)
+    return every_other(n, type);
   if (mask.empty()) mask = w_.splat("true", "i1", lanes);
   const std::string otherwise =
       instead == kNone ? "zeroinitializer" : to_memory(w_, vector(instead));
@@ -199,6 +201,23 @@ LlvmValue StageEmitter::vector_load(const Node& n, const Points& points) {
       w_.call(type, fmt::format("llvm.masked.gather.{}.v{}p0", suffix, lanes),
               fmt::format("<{} x ptr> {}{}", lanes, addresses(n.number, n.in[0]), rest)),
       n.type, lanes);
+}
+
+// Two vectors, the second of which ends with the last lane, so that nothing behind it is touched.
+LlvmValue StageEmitter::every_other(const Node& n, const std::string& type) {
+  const int lanes = shape_.lanes, size = byte_size(n.type);
+  const std::string from = address(n.number, scalar(n.in[0]).text);
+  const std::string element(LlvmWriter::memory_type(n.type));
+  const std::string behind = w_.set("getelementptr {}, ptr {}, i64 {}", element, from, lanes - 1);
+  const std::string first = w_.set("load {}, ptr {}, align {}", type, from, size);
+  const std::string second = w_.set("load {}, ptr {}, align {}", type, behind, size);
+  std::string order;
+  for (int lane = 0; lane < lanes; ++lane)
+    order +=
+        fmt::format("{}i32 {}", lane > 0 ? ", " : "", 2 * lane < lanes ? 2 * lane : 2 * lane + 1);
+  const std::string chosen = w_.set("shufflevector {0} {1}, {0} {2}, <{3} x i32> <{4}>", type,
+                                    first, second, lanes, order);
+  return from_memory(w_, chosen, n.type, lanes);
 }
 
 // One element for all lanes, but not all of them want it.

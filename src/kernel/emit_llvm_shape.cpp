@@ -84,9 +84,19 @@ class Analysis {
         const bool alike = s.kind == Statement::Kind::update && other.kind == s.kind &&
                            s.any_order && other.any_order && s.combiner.op != ScalarOp::none &&
                            s.combiner.op == other.combiner.op;
-        if (!alike) return true;
+        if (!alike && !never_meet(s, other)) return true;
       }
     return false;
+  }
+
+  // Two stores of which every point writes elements of its own. More than two are not looked into.
+  bool never_meet(const Statement& a, const Statement& b) const {
+    if (a.kind != Statement::Kind::store || b.kind != a.kind) return false;
+    const auto count = std::ranges::count_if(stage_.statements, [&](const Statement& s) {
+      return std::ranges::find(s.buffers, a.buffers[0]) != s.buffers.end();
+    });
+    const auto first = interleaved(stage_, a.index), second = interleaved(stage_, b.index);
+    return count == 2 && first && second && first->never_meets(*second);
   }
 
   // ---- depth and range
@@ -425,6 +435,31 @@ class Analysis {
 };
 
 }  // namespace
+
+std::optional<InterleavedIndex> interleaved(const Stage& stage, NodeId index) {
+  InterleavedIndex found;
+  const auto constant = [&](NodeId id) -> std::optional<std::int64_t> {
+    const Node& n = stage.nodes[id];
+    if (n.kind != NodeKind::constant || n.type != DType::i64) return std::nullopt;
+    return static_cast<std::int64_t>(n.bits);
+  };
+  // The operand beside a constant, which is kept in `number`.
+  const auto beside = [&](NodeId id, ScalarOp op, std::int64_t& number) -> NodeId {
+    const Node& n = stage.nodes[id];
+    if (n.kind != NodeKind::scalar || n.op != op) return kNone;
+    for (int i : {0, 1})
+      if (const auto bits = constant(n.in[static_cast<std::size_t>(i)])) {
+        number = *bits;
+        return n.in[static_cast<std::size_t>(1 - i)];
+      }
+    return kNone;
+  };
+  if (index == kNone) return std::nullopt;
+  if (const NodeId base = beside(index, ScalarOp::add, found.at); base != kNone) index = base;
+  found.x = beside(index, ScalarOp::multiply, found.step);
+  if (found.x == kNone || found.step < 2) return std::nullopt;
+  return found;
+}
 
 StageShape analyse(const Phase& phase, const Stage& stage, const Kernel& kernel,
                    const VectorTarget& target) {

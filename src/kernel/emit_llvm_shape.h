@@ -70,6 +70,17 @@ bool is_long(const Stage& stage, const StageShape& shape);
 std::optional<int> row_depth(const Stage& stage, const StageShape& shape, const Statement& s,
                              DType dtype);
 
+// An index of the form x * step + at, with constants: those of one x and step and of other places
+// never meet, as the real and imaginary parts of complex numbers.
+struct InterleavedIndex {
+  NodeId x = kNone;
+  std::int64_t step = 1, at = 0;
+  bool never_meets(const InterleavedIndex& other) const {
+    return x == other.x && step == other.step && (at - other.at) % step != 0;
+  }
+};
+std::optional<InterleavedIndex> interleaved(const Stage& stage, NodeId index);
+
 StageShape analyse(const Phase& phase, const Stage& stage, const Kernel& kernel,
                    const VectorTarget& target);
 

@@ -76,6 +76,7 @@ class StageEmitter {
   LlvmValue scalar_load(const Node& n);
   LlvmValue vector_load(const Node& n, const Points& points);
   LlvmValue spread_load(const Node& n, const std::string& mask);
+  LlvmValue every_other(const Node& n, const std::string& type);
   LlvmValue index_vector(NodeId id);
   const LlvmValue& scalar(NodeId id) const { return scalars_[id]; }
   LlvmValue vector(NodeId id);  // splat where all lanes are the same
@@ -90,6 +91,9 @@ class StageEmitter {
   void emit_statement(std::size_t i, const Points& points);
   void scalar_statement(const Statement& s);
   void vector_store(const Statement& s, const Points& points);
+  // The statement that stores the elements between those of this one; null where there is none.
+  const Statement* other_half(const Statement& s) const;
+  void store_halves(const Statement& even, const Statement& odd);
   void vector_update(const Statement& s, const Points& points);
   void put_vector(std::uint32_t buffer, NodeId index, const LlvmValue& value,
                   const std::string& mask);

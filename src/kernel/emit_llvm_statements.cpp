@@ -59,7 +59,55 @@ void StageEmitter::scalar_statement(const Statement& s) {
     w_.when(scalar(s.guard).text, act);
 }
 
+const Statement* StageEmitter::other_half(const Statement& s) const {
+  const auto mine = interleaved(stage_, s.index);
+  const NodeShape& at = shape_of(s.index);
+  if (!mine || mine->step != 2 || s.guard != kNone || at.lanes != Lanes::affine || at.stride != 2)
+    return nullptr;
+  for (const Statement& other : stage_.statements) {
+    if (&other == &s || other.kind != Statement::Kind::store || other.guard != kNone ||
+        other.buffers[0] != s.buffers[0])
+      continue;
+    const auto theirs = interleaved(stage_, other.index);
+    if (theirs && mine->x == theirs->x && theirs->step == 2 && std::abs(mine->at - theirs->at) == 1)
+      return &other;
+  }
+  return nullptr;
+}
+
+// Both as two vectors that lie in one piece.
+void StageEmitter::store_halves(const Statement& even, const Statement& odd) {
+  const KernelBuffer& target = scope_.kernel.buffers[even.buffers[0]];
+  const int lanes = shape_.lanes, size = byte_size(target.dtype);
+  const std::string element(LlvmWriter::memory_type(target.dtype));
+  const std::string whole = LlvmWriter::vector_of(element, lanes);
+  const std::string a = element_text(w_, vector(even.values[0])),
+                    b = element_text(w_, vector(odd.values[0]));
+  const auto align =
+      static_cast<int>(std::min<std::int64_t>(64, shape_of(even.index).multiple * size));
+  const bool stream = target.streamed && lanes * size >= 16 && align >= std::min(64, lanes * size);
+  scope_.streams = scope_.streams || stream;
+  const std::string to = address(even.buffers[0], scalar(even.index).text);
+  for (int half : {0, 1}) {
+    std::string order;
+    for (int lane = 0; lane < lanes; ++lane)
+      order += fmt::format("{}i32 {}", lane > 0 ? ", " : "",
+                           half * lanes / 2 + lane / 2 + (lane % 2) * lanes);
+    const std::string mixed =
+        w_.set("shufflevector {0} {1}, {0} {2}, <{3} x i32> <{4}>", whole, a, b, lanes, order);
+    const std::string at = w_.set("getelementptr {}, ptr {}, i64 {}", element, to, half * lanes);
+    w_.put("store {} {}, ptr {}, align {}{}", whole, mixed, at,
+           half == 0 ? align : std::min(align, lanes * size), stream ? ", !nontemporal !0" : "");
+  }
+}
+
 void StageEmitter::vector_store(const Statement& s, const Points& points) {
+  if (const Statement* other = points.mask.empty() ? other_half(s) : nullptr) {
+    // With the one that comes first in memory.
+    if (interleaved(stage_, s.index)->at < interleaved(stage_, other->index)->at)
+      store_halves(s, *other);
+    return;
+  }
   put_vector(s.buffers[0], s.index, vector(s.values[0]), mask_of(points, s.guard));
 }
 

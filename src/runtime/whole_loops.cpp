@@ -81,7 +81,8 @@ class WholeLoops {
   void find(LoopStep& loop, StepInfo& info) {
     if (auto work = work_of(loop)) loop.whole = device_.prepare_loop(*std::move(work), slot_bytes_);
     if (loop.whole != nullptr) {
-      info.note = "its turns become one function where there are many";
+      info.note =
+          "its turns become one function where there are many; what is inside is not timed then";
       return;
     }
     find(loop.condition);

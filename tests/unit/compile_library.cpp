@@ -1,4 +1,6 @@
 // Library calls against the reference evaluation.
+#include <cmath>
+
 #include "compiled.h"
 #include "heddle/builder.h"
 #include "heddle/op.h"
@@ -372,6 +374,32 @@ TEST(Library, Scatters) {
   })";
   expect_same(few);
   expect_step(compiled(read(few)), "library", "scatter");
+}
+
+// Far more numbers than there are sums: parts of them are added up apart. What nobody adds to keeps
+// its sign.
+TEST(Library, ManyNumbersAreAddedToFew) {
+  const std::string text = R"(
+    func.func @main(%a: tensor<2000xf32>, %at: tensor<70000x1xi32>, %u: tensor<70000xf32>) -> tensor<2000xf32> {
+      %0 = "stablehlo.scatter"(%a, %at, %u) <{scatter_dimension_numbers = #stablehlo.scatter<
+          inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+        ^bb0(%l: tensor<f32>, %k: tensor<f32>):
+          %s = stablehlo.add %l, %k : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+      }) : (tensor<2000xf32>, tensor<70000x1xi32>, tensor<70000xf32>) -> tensor<2000xf32>
+      return %0 : tensor<2000xf32>
+    })";
+  const Program program = read(text);
+  std::vector<Array> arguments = arguments_for(program);
+  arguments[0].as_mutable<float>()[1999] = -0.0F;
+  std::int32_t next = 0;
+  for (std::int32_t& at : arguments[1].as_mutable<std::int32_t>())
+    at = (next = (next * 37 + 11) % 4001) % 2010 - 5;  // some lie outside
+  for (std::int32_t& at : arguments[1].as_mutable<std::int32_t>())
+    if (at == 1999) at = 1998;
+  expect_same(program, arguments);
+  expect_step(compiled(program), "library", "scatter");
+  EXPECT_TRUE(std::signbit(compiled(program).run(arguments).value()[0].as<float>()[1999]));
 }
 
 TEST(Library, Transforms) {

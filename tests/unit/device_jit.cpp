@@ -28,6 +28,36 @@ TEST(DeviceJit, ElementwiseOfAnyLength) {
       expect_alike(sum_of_two(n, type));
 }
 
+// The parts of complex numbers: y[2i] = x[2i] + x[2i + 1] and y[2i + 1] = their difference, or the
+// first of them alone, of a buffer that may end with it.
+Kernel parts_of_pairs(std::int64_t n, DType type, bool both, std::int64_t odd) {
+  Kernel kernel = named_kernel("parts_of_pairs");
+  const auto x = add_buffer(kernel, Reach::input, type, 2 * n + odd);
+  const auto y = add_buffer(kernel, Reach::output, type, 2 * n + odd);
+  StageBuilder s(kernel, {{n, -1}});
+  const NodeId even = s.scaled(s.loop(0), 2);
+  const NodeId next = s.add(even, s.number(odd == 0 ? 1 : 2, DType::i64));
+  const NodeId a = s.load(x, even), b = s.load(x, odd == 0 ? next : even);
+  s.store(y, even, s.add(a, b));
+  if (both) s.store(y, next, s.op(ScalarOp::subtract, a, b));
+  kernel.phases.emplace_back().stages.push_back(s.stage);
+  return kernel;
+}
+
+TEST(DeviceJit, PartsOfPairsOfAnyLength) {
+  for (std::int64_t n : {1, 7, 8, 15, 16, 33, 64, 129})
+    for (DType type : {DType::f32, DType::f64, DType::bf16, DType::i8})
+      for (bool both : {true, false}) expect_alike(parts_of_pairs(n, type, both, 0));
+}
+
+// With 2i and 2i + 2 a point writes over what the one before it wrote: these stay in order.
+TEST(DeviceJit, PartsThatMeetStayInOrder) {
+  for (std::int64_t n : {1, 16, 33, 64}) {
+    expect_alike(parts_of_pairs(n, DType::f32, true, 1));
+    expect_alike(parts_of_pairs(n, DType::f32, false, 1));
+  }
+}
+
 Kernel many_functions(std::int64_t n) {
   Kernel kernel = named_kernel("many_functions");
   const auto x = add_buffer(kernel, Reach::input, DType::f32, n);

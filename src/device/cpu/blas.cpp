@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "base/openblas.h"
-#include "base/wide_vectors.h"
+#include "base/vector_of.h"
 #include "cost/fitted.h"
 
 namespace heddle::cpu {
@@ -94,7 +94,7 @@ void plain_gemm(const GemmShape& s, const T* a, const T* b, T* c) {
 // registers.
 template <typename T>
 HEDDLE_INLINE void tiles(const GemmShape& s, const T* a, const T* b, T* c) {
-  typedef T Vector __attribute__((vector_size(32)));
+  using Vector = VectorOf<T>;
   constexpr std::int64_t kRows = 4, kLanes = sizeof(Vector) / sizeof(T), kColumns = 2 * kLanes;
   const std::int64_t a_row = s.transpose_a ? 1 : s.lda, a_step = s.transpose_a ? s.lda : 1;
   for (std::int64_t i = 0; i < s.m; i += kRows)
@@ -102,18 +102,24 @@ HEDDLE_INLINE void tiles(const GemmShape& s, const T* a, const T* b, T* c) {
       Vector sums[kRows][2] = {};
       for (std::int64_t p = 0; p < s.k; ++p) {
         Vector right[2];
-        __builtin_memcpy(right, b + p * s.ldb + j, sizeof right);
+        load_numbers(right[0], b + p * s.ldb + j);
+        load_numbers(right[1], b + p * s.ldb + j + kLanes);
+#pragma GCC unroll 4
         for (std::int64_t r = 0; r < kRows; ++r) {
           const T left = a[(i + r) * a_row + p * a_step];
           sums[r][0] += left * right[0];
           sums[r][1] += left * right[1];
         }
       }
-      for (std::int64_t r = 0; r < kRows; ++r) {
-        T* to = c + (i + r) * s.ldc + j;
-        for (std::int64_t q = 0; q < kColumns; ++q)
-          to[q] = static_cast<T>((s.accumulate ? to[q] : T{}) + sums[r][q / kLanes][q % kLanes]);
-      }
+#pragma GCC unroll 4
+      for (std::int64_t r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+        for (std::int64_t half = 0; half < 2; ++half) {
+          T* to = c + (i + r) * s.ldc + j + half * kLanes;
+          Vector before = {};
+          if (s.accumulate) load_numbers(before, to);
+          store_numbers(Vector(before + sums[r][half]), to);
+        }
     }
 }
 template <typename T>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/wide_vectors.h"
 #include "cost/sharing.h"
 #include "ir/eval/scalar.h"
 
@@ -30,15 +31,33 @@ std::uint16_t to_bf16(float value) {
 using Run = void (*)(const std::byte* from, std::int64_t step, std::byte* to, std::int64_t count);
 
 template <typename From, typename To, auto kConvert>
+HEDDLE_INLINE void convert_all(const From* __restrict in, std::int64_t step, To* __restrict out,
+                               std::int64_t count) {
+  if (step == 1)
+    for (std::int64_t i = 0; i < count; ++i) out[i] = kConvert(in[i]);
+  else
+    for (std::int64_t i = 0; i < count; ++i) out[i] = kConvert(in[i * step]);
+}
+template <typename From, typename To, auto kConvert>
+HEDDLE_WIDE void wide_convert_all(const From* in, std::int64_t step, To* out, std::int64_t count) {
+  convert_all<From, To, kConvert>(in, step, out, count);
+}
+
+template <typename From, typename To, auto kConvert>
 void run_of(const std::byte* from, std::int64_t step, std::byte* to, std::int64_t count) {
-  const auto* in = reinterpret_cast<const From*>(from);
-  auto* out = reinterpret_cast<To*>(to);
   if constexpr (std::is_same_v<From, To>)
     if (step == 1) {
       std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(To));
       return;
     }
-  for (std::int64_t i = 0; i < count; ++i) out[i] = kConvert(in[i * step]);
+  const auto* in = reinterpret_cast<const From*>(from);
+  auto* out = reinterpret_cast<To*>(to);
+  // Short floats are made of integers, a vector at a time.
+  constexpr bool kIsShort =
+      std::is_same_v<From, std::uint16_t> || std::is_same_v<To, std::uint16_t>;
+  if constexpr (kIsShort)
+    if (has_wide_vectors()) return wide_convert_all<From, To, kConvert>(in, step, out, count);
+  convert_all<From, To, kConvert>(in, step, out, count);
 }
 
 template <typename From, typename To>

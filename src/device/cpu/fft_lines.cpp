@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "device/cpu/fft_vector.h"
+#include "base/vector_of.h"
 
 namespace heddle::cpu {
 
@@ -82,7 +82,7 @@ HEDDLE_INLINE void some_of_pass(Parts<T> x, Parts<T> y, std::int64_t apart, std:
 template <int R, typename T>
 HEDDLE_INLINE void pass_body(Parts<T> x, Parts<T> y, std::int64_t rest, std::int64_t side,
                              const T* turns) {
-  using Wide = FftVectorOf<T>;
+  using Wide = VectorOf<T>;
   constexpr std::int64_t kWide = sizeof(Wide) / sizeof(T);
   for (std::int64_t p = 0; p < rest; ++p, turns += 2 * (R - 1)) {
     const Parts<T> from{x.re + side * p, x.im + side * p},

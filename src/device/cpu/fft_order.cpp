@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "device/cpu/fft_vector.h"
+#include "base/vector_of.h"
 
 namespace heddle::cpu {
 
@@ -46,7 +46,7 @@ HEDDLE_INLINE T& part_of_number(Parts<T> parts, std::int64_t number, std::int64_
 template <typename T>
 HEDDLE_INLINE void take_rows_body(const T* lines, std::int64_t apart, std::int64_t count,
                                   Parts<T> to) {
-  using V = FftVectorOf<T>;
+  using V = VectorOf<T>;
   constexpr std::int64_t kWidth = sizeof(V) / sizeof(T);
   std::int64_t at = 0;
   for (; at + kWidth <= 2 * count; at += kWidth)
@@ -68,7 +68,7 @@ HEDDLE_INLINE void take_rows_body(const T* lines, std::int64_t apart, std::int64
 template <typename T>
 HEDDLE_INLINE void give_rows_body(Parts<T> from, T* lines, std::int64_t apart, std::int64_t count,
                                   T scale) {
-  using V = FftVectorOf<T>;
+  using V = VectorOf<T>;
   constexpr std::int64_t kWidth = sizeof(V) / sizeof(T);
   std::int64_t at = 0;
   for (; at + kWidth <= 2 * count; at += kWidth)
@@ -92,7 +92,7 @@ HEDDLE_INLINE void give_rows_body(Parts<T> from, T* lines, std::int64_t apart, s
 template <typename T>
 HEDDLE_INLINE void take_columns_body(const T* lines, std::int64_t apart, std::int64_t count,
                                      Parts<T> to) {
-  using V = FftVectorOf<T>;
+  using V = VectorOf<T>;
   constexpr std::int64_t kWidth = sizeof(V) / sizeof(T);
   for (std::int64_t k = 0; k < count; ++k, lines += apart)
     for (std::int64_t line = 0; line < kSide; line += kWidth) {
@@ -108,7 +108,7 @@ HEDDLE_INLINE void take_columns_body(const T* lines, std::int64_t apart, std::in
 template <typename T>
 HEDDLE_INLINE void give_columns_body(Parts<T> from, T* lines, std::int64_t apart,
                                      std::int64_t count, T scale) {
-  using V = FftVectorOf<T>;
+  using V = VectorOf<T>;
   constexpr std::int64_t kWidth = sizeof(V) / sizeof(T);
   for (std::int64_t k = 0; k < count; ++k, lines += apart)
     for (std::int64_t line = 0; line < kSide; line += kWidth) {
@@ -139,7 +139,7 @@ HEDDLE_INLINE void join_numbers(T* near_re, T* near_im, T* far_re, T* far_im, T 
 template <typename T>
 HEDDLE_INLINE void join_body(Parts<T> data, const T* roots, std::int64_t half, bool to_real,
                              T scale, std::int64_t side) {
-  using V = FftVectorOf<T>;
+  using V = VectorOf<T>;
   constexpr std::int64_t kWidth = sizeof(V) / sizeof(T);
   for (std::int64_t k = 0; 2 * k <= half; ++k) {
     // To complex numbers odd places turn by i times the conjugate of the root, back by -i times the

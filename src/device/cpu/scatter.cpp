@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cost/fitted.h"
 #include "cost/sharing.h"
 #include "device/cpu/calls.h"
 #include "device/cpu/places.h"
@@ -67,9 +68,16 @@ class ScatterCall final : public LibraryCall {
     return all;
   }
 
+  std::int64_t workspace_bytes() const override { return (copies() - 1) * input_.bytes(); }
+
   Verdict run(const CallFrame& frame) const override {
     if (frame.results[0] != frame.operands[0])
       std::memcpy(frame.results[0], frame.operands[0], static_cast<std::size_t>(input_.bytes()));
+    if (copies() > 1) {
+      indices_.dtype == DType::i32 ? add_in_copies<std::int32_t>(frame)
+                                   : add_in_copies<std::int64_t>(frame);
+      return yes();
+    }
     std::int64_t bands = 1;
     if (updates_.elements() > cost::kSharedUpdates && columns_stay_apart())
       bands = std::min<std::int64_t>(frame.pool.threads(), columns() / cost::kLeastColumns);
@@ -89,6 +97,41 @@ class ScatterCall final : public LibraryCall {
   // Whether what one column changes, no other does.
   bool columns_stay_apart() const {
     return column_ >= 0 && std::ranges::find(map_, axes_.back().input) == map_.end();
+  }
+
+  // Many numbers that are added to few: each part of them has sums of its own. How many parts there
+  // are follows from sizes alone, so that the result is the same with any number of threads.
+  std::int64_t copies() const {
+    constexpr std::int64_t kMostCopies = 8, kUpdatesOfSum = 4;
+    if (combine_ != Combine::add || column_ >= 0 || !is_by_rows()) return 1;
+    if (updates_.elements() < cost::kScatterAlone) return 1;
+    const std::int64_t sums = std::max<std::int64_t>(1, input_.elements());
+    return std::clamp<std::int64_t>(updates_.elements() / (kUpdatesOfSum * sums), 1, kMostCopies);
+  }
+
+  template <typename Index>
+  void add_in_copies(const CallFrame& frame) const {
+    const auto* places = reinterpret_cast<const Index*>(frame.operands[1]);
+    const std::int64_t parts = copies(), count = input_.elements(), updates = axes_[0].size;
+    with_sum_type(input_.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      auto* sums = reinterpret_cast<T*>(frame.results[0]);
+      auto* others = reinterpret_cast<T*>(frame.workspace);
+      const auto* numbers = reinterpret_cast<const T*>(frame.operands[2]);
+      frame.pool.parallel_for(parts, [&](std::int64_t part, int) {
+        T* mine = part == 0 ? sums : others + (part - 1) * count;
+        // Of floats the number that changes none is -0.
+        if (part > 0) std::fill_n(mine, count, static_cast<T>(-T(0)));
+        const std::int64_t end = updates * (part + 1) / parts, to_place = axes_[0].indices_step,
+                           to_number = axes_[0].step;
+        for (std::int64_t i = updates * part / parts; i < end; ++i) {
+          const auto at = static_cast<std::uint64_t>(places[i * to_place]);
+          if (at < static_cast<std::uint64_t>(count)) mine[at] += numbers[i * to_number];
+        }
+      });
+      for (std::int64_t part = 1; part < parts; ++part)
+        add(sums, 1, others + (part - 1) * count, count);
+    });
   }
 
   void set_axes(const IndexDims& dims) {
