@@ -52,6 +52,62 @@ struct Integer {
 
 bool is_constant(const LlvmValue& x) { return x.text[0] != '%' && x.text[0] != '<'; }
 
+// Vectors are divided as floats, for which there are instructions, where that is exact: integers of
+// up to 16 bits by f32, of 32 by f64; those of 64 in two steps (below).
+bool divides_by_floats(const LlvmWriter& w, const Integer& i) {
+  if (i.model.lanes == 0) return false;
+  constexpr int kLongestVectors = 64;  // with which conversions of 64 bits come
+  return i.width < 64 ||
+         (is_signed_integer(i.model.type) && w.target.family == VectorTarget::Family::x86 &&
+          w.target.vector_bytes >= kLongestVectors);
+}
+
+// Both results, of a divisor that is not 0 and a quotient that does not overflow.
+struct Divided {
+  std::string quotient, rest;
+};
+
+Divided divided_by_floats(LlvmWriter& w, const Integer& i, const std::string& x,
+                          const std::string& y) {
+  const bool has_sign = is_signed_integer(i.model.type);
+  const DType held = i.width <= 16 ? DType::f32 : DType::f64;
+  const std::string floats = LlvmWriter::vector_of(LlvmWriter::scalar_type(held), i.model.lanes);
+  const auto as_float = [&](const std::string& of) {
+    return w.set("{} {} {} to {}", has_sign ? "sitofp" : "uitofp", i.type, of, floats);
+  };
+  const auto whole = [&](const std::string& of) {
+    return w.set("{} {} {} to {}", has_sign ? "fptosi" : "fptoui", floats, of, i.type);
+  };
+  const auto left = [&](const std::string& of, const std::string& quotient) {
+    return i.binary("sub", of, i.binary("mul", quotient, y));
+  };
+  if (i.width < 64) {
+    const std::string quotient = whole(w.set("fdiv {} {}, {}", floats, as_float(x), as_float(y)));
+    return {quotient, left(x, quotient)};
+  }
+  // A reciprocal that is a little too small, so that no step goes too far. The second one leaves
+  // one at most.
+  const auto number = [&](std::string_view text) {
+    return w.splat(std::string(text), LlvmWriter::scalar_type(held), i.model.lanes);
+  };
+  constexpr std::string_view kOne = "0x3FF0000000000000", kLess = "0x3FEFFFFFFFFFFFF8";
+  const std::string exact = w.set("fdiv {} {}, {}", floats, number(kOne), as_float(y));
+  const std::string inverse = w.set("fmul {} {}, {}", floats, exact, number(kLess));
+  const auto step = [&](const std::string& of) {
+    return whole(w.set("fmul {} {}, {}", floats, as_float(of), inverse));
+  };
+  const std::string first = step(x), rest = left(x, first), second = step(rest);
+  const std::string nearly = i.binary("add", first, second), last = left(rest, second);
+  const auto size = [&](const std::string& of) {
+    return i.intrinsic("abs", std::array{i.result(of)}, ", i1 false");
+  };
+  const std::string is_short = i.compare("uge", size(last), size(y));
+  const std::string has_minus = i.compare("slt", i.binary("xor", x, y), i.constant(0));
+  const std::string one = i.select(has_minus, i.constant(-1), i.constant(1));
+  const std::string more = i.select(is_short, one, i.constant(0));
+  return {i.binary("add", nearly, more), i.binary("sub", last, i.binary("mul", more, y))};
+}
+
 // Over zero the quotient is all ones and the rest the dividend; the smallest integer over -1 is
 // itself. The machine would stop at both, so it divides by 1 there. Zeros go by a maximum: LLVM 19
 // takes a choice lane by lane among constants, one of them zero, for a division that never is.
@@ -71,7 +127,13 @@ LlvmValue divide(LlvmWriter& w, ScalarOp op, Values in) {
         w.set("and {} {}, {}", i.truth, i.compare("eq", x, least), i.compare("eq", y, minus));
     divisor = i.select(overflow, one, divisor);
   }
-  const std::string result = i.binary(word, x, divisor);
+  std::string result;
+  if (divides_by_floats(w, i)) {
+    const Divided made = divided_by_floats(w, i, x, divisor);
+    result = quotient ? made.quotient : made.rest;
+  } else {
+    result = i.binary(word, x, divisor);
+  }
   return i.result(i.select(by_zero, quotient ? minus : x, result));
 }
 

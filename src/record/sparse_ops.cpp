@@ -88,8 +88,8 @@ struct Band {
 // A band's part of the sum.
 Var band_product(Builder& b, const Band& band, Var seen) {
   const Shape shape = seen.type().shape;
-  const Var values = is_number(band.kind) ? b.broadcast(band.given, shape)
-                                          : along_first(b, band.given, shape);
+  const Var values =
+      is_number(band.kind) ? b.broadcast(band.given, shape) : along_first(b, band.given, shape);
   const Var product = b.op("multiply", {values, seen});
   if (band.kind == kValues || band.kind == kNumber) return product;
   const Var where =
@@ -115,7 +115,8 @@ std::vector<Band> bands_of(Builder& b, std::span<const Var> in, const Attr::Inte
     band.kind -= kMirrored;
     const auto other = std::ranges::find(bands, -band.offset, &Band::offset);
     if (other == bands.end() || other->kind != band.kind || other->given.none())
-      throw Error("the band at " + std::to_string(band.offset) + " has none that it is a mirror of");
+      throw Error("the band at " + std::to_string(band.offset) +
+                  " has none that it is a mirror of");
     const auto moved = [&](Var x) {
       return x.none() || x.type().rank() == 0 ? x : padded(b, x, 0, -band.offset, band.offset);
     };

@@ -101,7 +101,8 @@ StitchGroup group_of(const Graph& graph, const Readers& readers, const Copies& c
   std::erase_if(group.outputs, [&](ValueId v) { return own.contains(v); });
   for (Vertex v : pattern) {
     const ValueId made = graph.program->result(graph.op(v), 0);
-    if (copies.is_read_by_a_copy(v) && std::ranges::find(group.outputs, made) == group.outputs.end())
+    if (copies.is_read_by_a_copy(v) &&
+        std::ranges::find(group.outputs, made) == group.outputs.end())
       group.outputs.push_back(made);
   }
   return group;

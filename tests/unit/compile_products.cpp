@@ -1,8 +1,11 @@
 // Matrix products that read their operands, and write their results, where they lie.
 #include <algorithm>
+#include <limits>
+#include <random>
 
 #include "compiled.h"
 #include "heddle/builder.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle {
 namespace {
@@ -201,6 +204,50 @@ TEST(Products, DivisorsAmongConstants) {
     return %x, %y : tensor<3x{0}>, tensor<3x{0}>
   }})",
           type, op));
+}
+
+// Vectors of integers are divided as floats: of all sizes, next to multiples and to the ends.
+TEST(Products, QuotientsOfAllSizes) {
+  constexpr std::int64_t kCount = 4099;
+  for (DType dtype : {DType::i8, DType::ui8, DType::i16, DType::ui16, DType::i32, DType::ui32,
+                      DType::i64, DType::ui64}) {
+    const Program program = program_of(
+        {{kCount}, {kCount}, {}},
+        [](Builder& b, const Vars& in) -> Vars {
+          const Var number = b.broadcast(in[2], {kCount});
+          return {b.op("divide", {in[0], in[1]}), b.op("remainder", {in[0], in[1]}),
+                  b.op("divide", {in[0], number}), b.op("remainder", {in[0], number})};
+        },
+        dtype);
+    std::mt19937_64 random(7);
+    for (int round = 0; round < 8; ++round) {
+      std::vector<Array> arguments;
+      for (ValueId v : program.region(program.functions[0].body).args)
+        arguments.emplace_back(program.type_of(v));
+      dispatch(dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        if constexpr (std::is_integral_v<T>) {
+          const auto x = arguments[0].as_mutable<T>(), y = arguments[1].as_mutable<T>();
+          const auto any = [&] {
+            const auto bits = static_cast<T>(random() >> (random() % 64));
+            return random() % 2 == 0
+                       ? bits
+                       : static_cast<T>(std::uint64_t{0} - static_cast<std::uint64_t>(bits));
+          };
+          for (std::size_t i = 0; i < kCount; ++i) {
+            y[i] = i % 97 == 0 ? std::numeric_limits<T>::min() : any();
+            x[i] = i % 89 == 0 ? std::numeric_limits<T>::min() : any();
+            if (i % 3 == 0)  // a multiple, or one beside it
+              x[i] = static_cast<T>(static_cast<std::uint64_t>(x[i]) *
+                                        static_cast<std::uint64_t>(y[i]) +
+                                    random() % 3 - 1);
+          }
+          arguments[2].as_mutable<T>()[0] = any();
+        }
+      });
+      expect_same(program, arguments);
+    }
+  }
 }
 
 TEST(Products, WithoutASum) {

@@ -84,8 +84,8 @@ TEST_F(ArrayLibraryTest, BandsOfOneNumber) {
               ElementsAre(4, 7, -2));
 }
 
-// [[4 2 0 7] [2 4 0 0] [0 0 4 3] [7 0 3 4]], whose lower bands are as the upper ones; a hole sees an
-// infinity.
+// [[4 2 0 7] [2 4 0 0] [0 0 4 3] [7 0 3 4]], whose lower bands are as the upper ones; a hole sees
+// an infinity.
 TEST_F(ArrayLibraryTest, BandsOfASymmetricMatrixAreReadTwice) {
   AttrDict parameters = {{"rows", {Attr::Integers{4}}},
                          {"blocks", {Attr::Integers{1}}},
