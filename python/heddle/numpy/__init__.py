@@ -186,8 +186,7 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
         put = _adopt(values)
         # What is as long as neither one nor all is repeated from the front.
         as_it_is = type(put) is ndarray and (put.ndim == 0 or put.shape == a.shape)
-        loses = as_it_is and put.dtype.kind == "c" and a.dtype.kind != "c"  # of which NumPy warns
-        if as_it_is and not loses and _index.put_chosen(a, chosen, put):
+        if as_it_is and _np.can_cast(put.dtype, a.dtype) and _index.put_chosen(a, chosen, put):
             return
     _fallback.call("putmask", _np.putmask, (a, mask, values), {})
 
