@@ -70,8 +70,9 @@ std::string Recorder::explain() const {
   if (done_.empty()) return "no window of array calls has run yet\n";
   std::vector<std::string> texts;
   for (const Done& done : done_) {
+    const auto reader = done.read_at == 0 ? place_names_.end() : place_names_.find(done.read_at);
     std::string text = fmt::format(
-        "{} calls{}, {}{} arguments, {} results, {}{}; ended because {}\n", done.calls,
+        "{} calls{}, {}{} arguments, {} results, {}{}; ended because {}{}\n", done.calls,
         done.lines.empty() ? "" : " of " + done.lines,
         done.ops == 0 ? "" : fmt::format("{} ops, ", done.ops),  // not written: it came once
         done.arguments, done.results,
@@ -81,7 +82,7 @@ std::string Recorder::explain() const {
         done.was_direct || done.executable.in_host_memory()
             ? ""
             : fmt::format(", run on {}", done.executable.device().name()),
-        words(done.end));
+        words(done.end), reader == place_names_.end() ? "" : ", at " + reader->second);
     if (done.pieces > 1)
       text += fmt::format("  run in {} pieces, for want of memory; as a whole:\n", done.pieces);
     for (const StepInfo& step :

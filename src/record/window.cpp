@@ -178,6 +178,7 @@ Verdict Recorder::flush(WindowEnd end) {
   done.number = ++counts_.windows;
   done.calls = calls_.size();
   done.end = end;
+  if (end == WindowEnd::read) done.read_at = place_of_call();
   Verdict verdict = yes();
   const auto start = std::chrono::steady_clock::now();
   try {

@@ -260,7 +260,7 @@ def test_explain_and_counts():
     float((large() + 1).sum())
     after = hn.counts()
     assert after["windows"] == before["windows"] + 1
-    assert "a value was read" in hn.explain()
+    assert "a value was read, at test_arrays.py:" in hn.explain()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32])

@@ -72,6 +72,8 @@ def test_masked_copies(size):
             module.copyto(a, module.ones(3), where=a > 5)
         b = module.asarray(a).astype(np.int32)
         module.putmask(b, b > 1, 2.5)
+        with pytest.raises(TypeError, match="Cannot cast"):
+            module.putmask(b, b > 1, a)
         results.append((a, b))
     same(results)
 

@@ -151,4 +151,4 @@ def test_random_programs(mode, devices):  # noqa: F811
         for seed in range(200 if mode == "at once" else 40):
             compare(seed)
     finally:
-        recorded.set_devices(1, 0)
+        recorded.set_devices(1)

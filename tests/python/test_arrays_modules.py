@@ -174,3 +174,11 @@ def test_an_old_numpy_is_named(tmp_path):
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import heddle.numpy"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ran.returncode == 1 and "heddle.numpy needs NumPy 2" in ran.stderr and "1.26.4" in ran.stderr
+
+
+def test_information_of_the_standard():
+    x = hn.ones(3)
+    assert x.__array_namespace__() is hn and hn.__array_api_version__ == "2025.12"
+    info = hn.__array_namespace_info__()
+    assert info.devices() == ("cpu",) and info.default_device() == "cpu"
+    assert info.default_dtypes()["real floating"] == np.float64 and "float32" in info.dtypes()

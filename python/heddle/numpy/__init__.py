@@ -38,7 +38,7 @@ _atexit.register(_recorded.stop_compiling)
 _modules.add_finder()
 
 #: What there is beside NumPy's own names.
-__array_api_version__ = _np.__array_api_version__
+__array_api_version__ = "2025.12"
 
 
 def flush() -> None:
@@ -186,10 +186,13 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
         put = _adopt(values)
         # What is as long as neither one nor all is repeated from the front.
         as_it_is = type(put) is ndarray and (put.ndim == 0 or put.shape == a.shape)
-        loses = as_it_is and put.dtype.kind == "c" and a.dtype.kind != "c"  # of which NumPy warns
-        if as_it_is and not loses and _index.put_chosen(a, chosen, put):
+        if as_it_is and _np.can_cast(put.dtype, a.dtype) and _index.put_chosen(a, chosen, put):
             return
     _fallback.call("putmask", _np.putmask, (a, mask, values), {})
+
+
+def __array_namespace_info__() -> Any:
+    return _standard.Information(_np.__array_namespace_info__())
 
 
 def shape(a: Any) -> tuple[int, ...]:

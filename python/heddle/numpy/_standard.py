@@ -44,6 +44,19 @@ def _less_one(z: Any) -> Any:
     return result
 
 
+class Information:
+    """What the standard asks a module for: NumPy's answers, but that devices are a tuple since 2025.12."""
+
+    def __init__(self, theirs: Any) -> None:
+        self._theirs = theirs
+
+    def devices(self) -> tuple[Any, ...]:
+        return tuple(self._theirs.devices())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._theirs, name)
+
+
 def _frequencies(name: str) -> Any:
     function = getattr(np.fft, name)
 
