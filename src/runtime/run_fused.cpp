@@ -210,6 +210,10 @@ Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transp
   wanted.slots = kSlots;
   wanted.finish = true;
   wanted.norm = step.norm.op != nullptr;
+  if (wanted.norm && step.apart) {  // what comes before the norm is done apart
+    wanted.norm = false;
+    wanted.kind = chunks::ChunkedKind::all_gather;
+  }
   wanted.number_bytes = 0;
   if (wanted.norm)
     for (const Type& type : step.norm.op->operands) wanted.number_bytes += type.bytes();

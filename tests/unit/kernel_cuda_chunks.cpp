@@ -27,8 +27,9 @@ constexpr std::string_view kHost = R"host(
 extern "C" int sched_yield();
 #define __device__
 #define __global__
+#define __grid_constant__
 #define __forceinline__ inline
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 typedef long long i64;
 typedef unsigned char ui8;
 typedef unsigned long long ui64;
@@ -70,13 +71,22 @@ __device__ void h_compute(int function, const Memory& m, int rank, i64 from, i64
     ((f32*)m.at[rank][TOTALS])[to] = number;
   } else {
     for (i64 i = begin + threadIdx.x; i < end; i += blockDim.x)
-      ((f32*)m.at[rank][OUT])[to + i] = sum[i] / 2 - (TOTALS < 0 ? 0 : ((const f32*)m.at[rank][TOTALS < 0 ? 0 : TOTALS])[0]);
+      ((f32*)m.at[rank][OUT])[to + i] = SUM_AT / 2 - (TOTALS < 0 ? 0 : ((const f32*)m.at[rank][TOTALS < 0 ? 0 : TOTALS])[0]);
   }
 }
 )cuda";
 
-std::string compute_text(const ChunkProgram& program) {
-  std::string text;
+// Where the sums are, or are taken: of what all ranks were given.
+std::string sum_at(const ChunkProgram& program, const ChunkSums* sums) {
+  if (sums == nullptr) return "sum[i]";
+  std::string text = "(0";
+  for (int r : sums->order)
+    text += fmt::format(" + ((const f32*)m.at[{}][{}])[from + i]", r, program.buffer("in"));
+  return text + ")";
+}
+
+std::string compute_text(const ChunkProgram& program, const ChunkSums* sums) {
+  std::string text = fmt::format("#define SUM_AT {}\n", sum_at(program, sums));
   const std::pair<const char*, const char*> names[] = {
       {"SUM", "sum"}, {"OUT", "out"}, {"NUMBERS", "numbers"}, {"TOTALS", "total"}};
   for (const auto& [macro, name] : names) {
@@ -120,8 +130,9 @@ struct Compiled {
   }
 };
 
-CudaChunkWork sums_of_floats(const ChunkProgram& program, int blocks) {
-  return {.blocks = blocks, .grain = 4, .compute = compute_text(program)};
+CudaChunkWork sums_of_floats(const ChunkProgram& program, int blocks,
+                             const ChunkSums* sums = nullptr) {
+  return {.blocks = blocks, .grain = 4, .compute = compute_text(program, sums), .sums = sums};
 }
 
 Expected<Compiled> for_host(const ChunkProgram& program, const CudaChunkWork& work) {
@@ -192,10 +203,12 @@ float given(int rank, std::int64_t i, int turn) {
 }
 
 // Several launches, one after the other, with other numbers each time.
-void expect_sums(const ChunkedCollective& wanted, int blocks) {
+void expect_sums(const ChunkedCollective& wanted, int blocks, bool sums_inside = false) {
   const ChunkProgram program = collective_chunks(wanted).value();
   ASSERT_FALSE(check_chunks(program));
-  const auto made = for_host(program, sums_of_floats(program, blocks));
+  const auto sums = sums_inside ? chunk_sums(program) : std::nullopt;
+  ASSERT_EQ(sums.has_value(), sums_inside);
+  const auto made = for_host(program, sums_of_floats(program, blocks, sums ? &*sums : nullptr));
   ASSERT_TRUE(made) << made.reason();
   Ranks ranks(program, made->chunks);
   const bool gathers = wanted.kind == ChunkedKind::all_gather;
@@ -258,6 +271,52 @@ TEST(CudaChunks, ComputationAndNormsGoInside) {
                    .norm = norm},
                   2);
     }
+}
+
+// What is computed inside loads what all ranks were given, and adds it up by itself.
+TEST(CudaChunks, SumsAreTakenByWhatIsInside) {
+  for (const int ranks : {2, 3, 5})
+    for (const ChunkedKind kind : {ChunkedKind::all_reduce, ChunkedKind::reduce_scatter}) {
+      SCOPED_TRACE(fmt::format("{} {}", ranks, name(kind)));
+      std::vector<int> order;
+      for (int r = ranks; r-- > 0;) order.push_back(r);
+      expect_sums({.kind = kind,
+                   .ranks = ranks,
+                   .elements = 411,
+                   .chunks = 5,
+                   .grain = 4,
+                   .channels = ranks == 3 ? 2 : 1,
+                   .order = order,
+                   .finish = true},
+                  2, true);
+    }
+}
+
+TEST(CudaChunks, SumsThatAreNeededElsewhereAreKept) {
+  const auto has_sums = [](const ChunkedCollective& wanted) {
+    return chunk_sums(collective_chunks(wanted).value()).has_value();
+  };
+  EXPECT_TRUE(has_sums({.ranks = 3, .elements = 64, .chunks = 2, .finish = true}));
+  // On their way to others; in slots; for a norm as well; not there at all.
+  EXPECT_FALSE(
+      has_sums({.algorithm = Algorithm::ring, .ranks = 3, .elements = 64, .finish = true}));
+  EXPECT_FALSE(
+      has_sums({.protocol = Protocol::bandwidth, .ranks = 3, .elements = 64, .finish = true}));
+  EXPECT_FALSE(has_sums({.ranks = 3, .elements = 64, .finish = true, .norm = true}));
+  EXPECT_FALSE(has_sums({.kind = ChunkedKind::all_gather, .elements = 64, .finish = true}));
+}
+
+// A message that is taken as late as the kernel works may be what another waits for.
+TEST(CudaChunks, SumsThatWouldBeTakenTooLateAreKept) {
+  ChunkProgram program =
+      collective_chunks({.ranks = 2, .elements = 64, .slots = 1, .finish = true}).value();
+  ASSERT_TRUE(chunk_sums(program));
+  // Rank 0 receives the other's result before it makes its own.
+  auto& ops = program.lanes[0].ops;
+  ASSERT_EQ(ops[2].function, chunks::Function::finish);
+  std::ranges::rotate(ops.begin() + 2, ops.end() - 1, ops.end());
+  ASSERT_FALSE(check_chunks(program));
+  EXPECT_FALSE(chunk_sums(program));
 }
 
 TEST(CudaChunks, ScattersAndGathers) {

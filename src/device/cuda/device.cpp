@@ -188,7 +188,7 @@ Expected<std::unique_ptr<ChunkLaunch>> CudaDevice::prepare_chunks(const ChunkWor
   const FunctionLoader load = [this](const std::string& text, const char* function) {
     return function_of(text, function);
   };
-  return cuda::prepare_chunks(context_, load, work, launch.kernels[0].kernel);
+  return cuda::prepare_chunks(context_, load, work, launch.kernels[0]);
 }
 
 Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> kernels) {
