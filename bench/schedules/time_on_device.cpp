@@ -12,8 +12,12 @@
 // what they are at most.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "heddle/compile.h"

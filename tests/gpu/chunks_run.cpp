@@ -1,6 +1,8 @@
 // Optimisers inside of collectives, of ranks that are threads on one GPU.
 #include <gmock/gmock.h>
 
+#include <chrono>
+
 #include "../unit/fused_programs.h"
 #include "device/cuda/chunk_launch.h"
 #include "device/cuda/nvrtc.h"

@@ -1,6 +1,7 @@
 #include "device/cuda/chunk_launch.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "device/cuda/launch.h"
