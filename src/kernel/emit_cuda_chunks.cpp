@@ -27,7 +27,7 @@ __device__ __forceinline__ void h_fail() { __trap(); }
 // What waits, copies and adds up; the program is in tables.
 constexpr std::string_view kMachine = R"cuda(
 struct Op { int kind, function, channel, counter, from_buffer, to_buffer, bar, whole, first_taken, taken; i64 from, to, count; ui64 number; };
-struct Channel { int from, to, protocol, slots; i64 slot_bytes, slot_at; ui64 messages; };
+struct Channel { int from, to, protocol, slots; i64 share_bytes, slot_at; ui64 messages; };
 
 struct Memory {
   void* at[RANKS][BUFFERS];
@@ -146,17 +146,17 @@ __device__ void h_combine(Element* to, const Element* a, const Element* b, i64 c
 }
 
 // Words of four bytes, each with the number of its message beside it.
-__device__ void h_send_words(char* slot, const char* from, i64 begin, i64 end, unsigned flag) {
-  for (i64 w = begin / 4 + threadIdx.x; w * 4 < end; w += blockDim.x) {
+__device__ void h_send_words(char* slot, const char* from, i64 bytes, unsigned flag) {
+  for (i64 w = threadIdx.x; w * 4 < bytes; w += blockDim.x) {
     unsigned word = 0;
     for (int b = 0; b < 4; ++b)
-      if (w * 4 + b < end) word |= (unsigned)(ui8)from[w * 4 + b] << (8 * b);
+      if (w * 4 + b < bytes) word |= (unsigned)(ui8)from[w * 4 + b] << (8 * b);
     *(volatile ui64*)(slot + w * 8) = (ui64)flag << 32 | word;
   }
 }
 // To where such words are wanted as they were; what they are combined with comes later.
-__device__ void h_take_words(const Memory& m, char* to, const char* slot, i64 begin, i64 end, unsigned flag) {
-  for (i64 w = begin / 4 + threadIdx.x; w * 4 < end; w += blockDim.x) {
+__device__ void h_take_words(const Memory& m, char* to, const char* slot, i64 bytes, unsigned flag) {
+  for (i64 w = threadIdx.x; w * 4 < bytes; w += blockDim.x) {
     const ui64 begun = h_now();
     ui64 word = *(volatile const ui64*)(slot + w * 8);
     for (unsigned turn = 1; (unsigned)(word >> 32) != flag; ++turn) {
@@ -164,12 +164,18 @@ __device__ void h_take_words(const Memory& m, char* to, const char* slot, i64 be
       word = *(volatile const ui64*)(slot + w * 8);
     }
     for (int b = 0; b < 4; ++b)
-      if (w * 4 + b < end) to[w * 4 + b] = (char)(word >> (8 * b));
+      if (w * 4 + b < bytes) to[w * 4 + b] = (char)(word >> (8 * b));
   }
 }
 )cuda";
 
 constexpr std::string_view kRun = R"cuda(
+// Every block has a place of its own in a slot: messages differ in size, and so do shares, so that the
+// share of one block would lie where another one's of an earlier message is still to be read.
+__device__ __forceinline__ char* h_slot(const Memory& m, const Channel& way, i64 slot, unsigned block) {
+  return m.slots + way.slot_at + (slot * BLOCKS + block) * way.share_bytes;
+}
+
 __device__ void h_send(const Memory& m, const Op& op, int rank, unsigned block, ui64 before) {
   const Channel& way = h_channels[op.channel];
   const ui64 number = before + op.number;
@@ -177,10 +183,10 @@ __device__ void h_send(const Memory& m, const Op& op, int rank, unsigned block, 
   i64 begin, end;
   h_share(op.count, block, begin, end);
   const i64 bytes = h_element_bytes[op.from_buffer];
-  const char* from = (const char*)m.at[rank][op.from_buffer] + op.from * bytes;
-  char* slot = m.slots + way.slot_at + (i64)(number % way.slots) * way.slot_bytes;
-  if (way.protocol == LATENCY) return h_send_words(slot, from, begin * bytes, end * bytes, (unsigned)(number + 1));
-  if (way.protocol == BANDWIDTH) h_copy(slot + begin * bytes, from + begin * bytes, (end - begin) * bytes);
+  const char* from = (const char*)m.at[rank][op.from_buffer] + (op.from + begin) * bytes;
+  char* slot = h_slot(m, way, (i64)(number % way.slots), block);
+  if (way.protocol == LATENCY) return h_send_words(slot, from, (end - begin) * bytes, (unsigned)(number + 1));
+  if (way.protocol == BANDWIDTH) h_copy(slot, from, (end - begin) * bytes);
   h_tell(h_sent(m, op.channel, block), number + 1);
 }
 
@@ -190,22 +196,22 @@ __device__ void h_take(const Memory& m, const Op& op, int rank, unsigned block, 
   i64 begin, end;
   h_share(op.count, block, begin, end);
   const i64 bytes = h_element_bytes[op.to_buffer];
-  char* to = (char*)m.at[rank][op.to_buffer] + op.to * bytes;
-  char* slot = m.slots + way.slot_at + (i64)(number % way.slots) * way.slot_bytes;
-  const char* comes = way.protocol == DIRECT ? (const char*)m.at[way.from][sent_buffer] + sent_from * bytes : slot;
+  char* to = (char*)m.at[rank][op.to_buffer] + (op.to + begin) * bytes;
+  const char* slot = h_slot(m, way, (i64)(number % way.slots), block);
+  const char* comes = way.protocol == DIRECT ? (const char*)m.at[way.from][sent_buffer] + (sent_from + begin) * bytes : slot;
   if (way.protocol != LATENCY) h_await(m, h_sent(m, op.channel, block), number + 1);
   if (way.protocol == LATENCY) {
-    // Behind the slots each lane has room for what has come and is still to be combined.
-    char* room = op.kind == REDUCE ? m.slots + way.slot_at + way.slots * way.slot_bytes : to;
-    h_take_words(m, room, slot, begin * bytes, end * bytes, (unsigned)(number + 1));
+    // Behind the slots there is room for what has come and is still to be combined.
+    char* room = op.kind == REDUCE ? h_slot(m, way, way.slots, block) : to;
+    h_take_words(m, room, slot, (end - begin) * bytes, (unsigned)(number + 1));
     __syncthreads();
     comes = room;
   }
   if (op.kind == REDUCE) {
-    const char* mine = (const char*)m.at[rank][op.from_buffer] + op.from * bytes;
-    h_combine((Element*)to + begin, (const Element*)mine + begin, (const Element*)comes + begin, end - begin);
+    const char* mine = (const char*)m.at[rank][op.from_buffer] + (op.from + begin) * bytes;
+    h_combine((Element*)to, (const Element*)mine, (const Element*)comes, end - begin);
   } else if (way.protocol != LATENCY) {
-    h_copy(to + begin * bytes, comes + begin * bytes, (end - begin) * bytes);
+    h_copy(to, comes, (end - begin) * bytes);
   }
   h_tell(h_taken(m, op.channel, block), number + 1);
 }
@@ -381,24 +387,32 @@ class ChunkProgramEmitter {
     text_ += rows.empty() ? "{}};\n" : "};\n";
   }
 
+  // What a block needs at most for its share of a message.
+  std::int64_t share_bytes(chunks::Protocol protocol, const Chunk& message) const {
+    const std::int64_t units = (message.count + work_.grain - 1) / work_.grain;
+    const std::int64_t share = (units + work_.blocks - 1) / work_.blocks * work_.grain;
+    const std::int64_t bytes = share * program_.buffers[message.buffer].element_bytes;
+    return (chunks::bytes_in_slot(protocol, bytes) + 15) / 16 * 16;
+  }
+
   void write_channels() {
     std::vector<std::string> ways, bytes, signals, senders;
     for (std::size_t c = 0; c < program_.channels.size(); ++c) {
       const chunks::Channel& way = program_.channels[c];
-      std::int64_t messages = 0, sender = -1;
+      std::int64_t messages = 0, sender = -1, share = 0;
       for (std::size_t i = 0; i < order_.size(); ++i)
         for (const ChunkOp& op : program_.lanes[order_[i]].ops)
           if (op.kind == Kind::send && op.channel == c) {
             ++messages;
             sender = static_cast<std::int64_t>(i);
+            share = std::max(share, share_bytes(way.protocol, op.from));
           }
-      const std::int64_t slot = (way.slot_bytes + 15) / 16 * 16;
       ways.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}, {}ull}}", way.from, way.to,
-                                 static_cast<int>(way.protocol), way.slots, slot, slot_bytes_,
+                                 static_cast<int>(way.protocol), way.slots, share, slot_bytes_,
                                  messages));
       senders.push_back(fmt::format("{}", sender));
       // One more, where words wait to be combined.
-      if (way.protocol != chunks::Protocol::direct) slot_bytes_ += slot * (way.slots + 1);
+      slot_bytes_ += share * work_.blocks * (way.slots + 1);
     }
     for (const chunks::ChunkBuffer& buffer : program_.buffers)
       bytes.push_back(fmt::format("{}", buffer.element_bytes));
