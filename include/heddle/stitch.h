@@ -76,6 +76,19 @@ Expected<Program> with_epilogues(const Program& program, const DeviceCalls& call
 Expected<Program> with_even_rows(const Program& program, const DeviceCalls& calls,
                                  const MachineFigures& machine);
 
+// Elements of the rows and parts below.
+struct LongScans {
+  std::int64_t least_row = 1 << 16;  // shorter ones stay whole
+  std::int64_t shortest_part = 512, longest_part = 1 << 14;
+  std::int64_t workers_of_row = 8;  // that it has anyway
+};
+// The program in which a cumulative sum (product, least, greatest) along rows that are too few for
+// the workers of a device is one along parts of them, and what all parts before come to: those are
+// summed up first, so that a row is read twice. For devices whose workers count all together; rows
+// that have no such parts of one length stay.
+Expected<Program> with_scans_in_parts(const Program& program, const MachineFigures& machine,
+                                      const LongScans& sizes = {});
+
 // Plans the ops of a region, constants and the terminator left out: they are nobody's work.
 Expected<StitchPlan> stitch(const Program& program, RegionId region,
                             const StitchOptions& options = {});

@@ -39,16 +39,16 @@ struct Memory {
 };
 
 __device__ __forceinline__ volatile ui64* h_sent(const Memory& m, int channel, unsigned block) {
-  return m.flags + (i64)channel * BLOCKS + block;
+  return (volatile ui64*)m.flags + (i64)channel * BLOCKS + block;
 }
 __device__ __forceinline__ volatile ui64* h_taken(const Memory& m, int channel, unsigned block) {
-  return m.flags + (i64)(CHANNELS + channel) * BLOCKS + block;
+  return (volatile ui64*)m.flags + (i64)(CHANNELS + channel) * BLOCKS + block;
 }
-__device__ __forceinline__ ui64* h_counter(const Memory& m, int counter) {
-  return m.flags + (i64)2 * CHANNELS * BLOCKS + counter;
+__device__ __forceinline__ volatile ui64* h_counter(const Memory& m, int counter) {
+  return (volatile ui64*)m.flags + (i64)2 * CHANNELS * BLOCKS + counter;
 }
-__device__ __forceinline__ ui64* h_bar(const Memory& m, int lane) {
-  return m.flags + (i64)2 * CHANNELS * BLOCKS + COUNTERS + lane;
+__device__ __forceinline__ volatile ui64* h_bar(const Memory& m, int lane) {
+  return (volatile ui64*)m.flags + (i64)2 * CHANNELS * BLOCKS + COUNTERS + lane;
 }
 
 // Whether it is time to give up: somebody has, or this took too long.
@@ -86,7 +86,7 @@ __device__ void h_meet(const Memory& m, int lane, ui64& meetings) {
   meetings += BLOCKS;
   if (threadIdx.x == 0) {
     __threadfence();
-    atomicAdd(h_bar(m, lane), 1ull);
+    atomicAdd((ui64*)h_bar(m, lane), 1ull);
     h_spin(m, h_bar(m, lane), meetings);
     __threadfence();
   }
@@ -255,7 +255,7 @@ __device__ void h_run(const Memory& m, int first, int end, int lane, int rank, u
       h_compute(op.function, m, rank, op.from, op.to, op.whole ? 0 : begin, op.whole ? op.count : last);
       if (op.taken > 0) h_tell_all(m, op, block, turn);
     } else if (op.kind == SIGNAL) {
-      if (block == 0 && threadIdx.x == 0) atomicAdd(h_counter(m, op.counter), 1ull);
+      if (block == 0 && threadIdx.x == 0) atomicAdd((ui64*)h_counter(m, op.counter), 1ull);
     } else if (op.channel >= 0) {
       if (op.number > 0) h_await(m, h_taken(m, op.channel, block), before + op.number);
     } else {

@@ -1,7 +1,6 @@
 #include "device/cuda/chunk_launch.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "device/cuda/launch.h"
@@ -214,8 +213,7 @@ Expected<std::unique_ptr<ChunkLaunch>> prepare_chunks(const std::shared_ptr<Cont
   const bool finds_sums = sum < finish.slots.size() && finish.shift[sum] == 0;
   // As many as there is room for: what waits for memory has others beside it.
   Verdict room = yes();
-  const char* trial = std::getenv("HEDDLE_CHUNK_BLOCKS");  // for one measurement
-  for (int of_one = trial != nullptr ? std::atoi(trial) : kMostAtOnce; of_one > 0; --of_one) {
+  for (int of_one = kMostAtOnce; of_one > 0; --of_one) {
     const int blocks =
         std::clamp(of_one * context->facts().multiprocessors / work.program->ranks, 1, kMostBlocks);
     HEDDLE_TRY(ChunkText made,
