@@ -83,9 +83,9 @@ struct LongScans {
   std::int64_t workers_of_row = 8;  // that it has anyway
 };
 // The program in which a cumulative sum (product, least, greatest) along rows that are too few for
-// the workers of a device is one along parts of them, and what all parts before come to: those are
-// summed up first, so that a row is read twice. For devices whose workers count all together; rows
-// that have no such parts of one length stay.
+// the workers of a device is one along parts of them, to each of which comes what all parts before
+// it come to. For devices whose workers count all together; rows that have no such parts of one
+// length stay.
 Expected<Program> with_scans_in_parts(const Program& program, const MachineFigures& machine,
                                       const LongScans& sizes = {});
 

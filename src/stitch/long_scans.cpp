@@ -48,10 +48,9 @@ class ScansInParts {
     const Shape totals = parts;
     parts.push_back(length);
     const Var cut = r.to.reshape(given[0], parts);
-    const auto last = static_cast<std::int64_t>(type.rank());
     HEDDLE_TRY(const Var within, scanned(r, op, cut, given[1], scan->backward));
-    HEDDLE_TRY(const Var up_to,
-               scanned(r, op, r.to.reduce(cut, {last}, combiner), given[1], scan->backward));
+    HEDDLE_TRY(const Var up_to, scanned(r, op, ends_of(r, within, totals, scan->backward), given[1],
+                                        scan->backward));
     Builder::Dims kept(totals.size());
     for (std::size_t d = 0; d < kept.size(); ++d) kept[d] = static_cast<std::int64_t>(d);
     const Var before =
@@ -91,6 +90,16 @@ class ScansInParts {
       set_attr(attrs, name, Attr{Attr::Integers(rank, 1)});
     HEDDLE_TRY(const RegionId body, r.copy_region(r.from.regions(op)[0]));
     return r.to.ops(op.def->name, {x, begin}, {type}, attrs, {body})[0];
+  }
+
+  // What each part comes to: its last element, in the order of the sum.
+  static Var ends_of(Rewriter& r, Var within, const Shape& totals, bool backward) {
+    Builder::Dims from(within.type().rank(), 0), to = within.type().shape;
+    if (backward)
+      to.back() = 1;
+    else
+      from.back() = to.back() - 1;
+    return r.to.reshape(r.to.slice(within, from, to), totals);
   }
 
   // What comes before each part: all parts before it, and nothing before the first.

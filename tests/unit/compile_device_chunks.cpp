@@ -77,6 +77,22 @@ TEST_F(ChunksOnADevice, WhatComesBehindANormGoesWithTheGather) {
     expect_fused(lamb_step(devices, 192), kStateInSlices, "once its norm is known");
 }
 
+// Groups of their own, each with a launch.
+TEST_F(ChunksOnADevice, EachGroupOfAMeshHasItsOwn) {
+  std::string text = momentum_text(2, 192, "f32");
+  for (const auto& [from, to] : {std::pair("[\"dp\"=2]", "[\"dp\"=2, \"tp\"=2]"),
+                                 std::pair("[{\"dp\"}, {}, {}]", "[{\"dp\"}, {}, {\"tp\"}]"),
+                                 std::pair("[{}, {}]", "[{}, {\"tp\"}]")})
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+         at += std::string_view(to).size())
+      text.replace(at, std::string_view(from).size(), to);
+  const Program program = read(text);
+  const std::vector<Array> wanted = twice(program, kStateInSlices);
+  const std::int64_t before = device_.chunk_runs;
+  expect_same(twice(program, std::string(kStateInSlices) + "fuse rs *"), wanted);
+  EXPECT_EQ(device_.chunk_runs, before + 4);
+}
+
 // Whether ranks go one by one is decided by all of them.
 TEST_F(ChunksOnADevice, WhereOneRankCannotAllGoOneByOne) {
   for (const Program& program : {momentum_step(3, 192, "f32"), lamb_step(3, 192)})

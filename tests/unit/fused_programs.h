@@ -35,12 +35,14 @@ inline std::string optimiser_text(int devices, std::int64_t rows, const std::str
   return text;
 }
 
-inline Program momentum_step(int devices, std::int64_t rows, const std::string& type) {
-  return read_stablehlo(optimiser_text(devices, rows, type, "pm", R"(
+inline std::string momentum_text(int devices, std::int64_t rows, const std::string& type) {
+  return optimiser_text(devices, rows, type, "pm", R"(
       %0 = stablehlo.multiply %rate, %m : KEPT
       %m1 = stablehlo.add %0, %w : KEPT
-      %p1 = stablehlo.subtract %p, %m1 : KEPT)"))
-      .value();
+      %p1 = stablehlo.subtract %p, %m1 : KEPT)");
+}
+inline Program momentum_step(int devices, std::int64_t rows, const std::string& type) {
+  return read_stablehlo(momentum_text(devices, rows, type)).value();
 }
 
 // With the norms of the parameter and of its change, as LAMB has them.

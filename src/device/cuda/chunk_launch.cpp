@@ -19,9 +19,11 @@ constexpr std::string_view kPlainLoads = "#define __ldg(at) (*(at))\n";
 
 class CudaChunkLaunch final : public ChunkLaunch {
  public:
-  CudaChunkLaunch(std::shared_ptr<Context> context, Handle function, CudaChunks chunks,
-                  const chunks::ChunkProgram& program, const std::vector<int>& parts)
+  CudaChunkLaunch(std::shared_ptr<Context> context, std::shared_ptr<ChunkTurns> turns,
+                  Handle function, CudaChunks chunks, const chunks::ChunkProgram& program,
+                  const std::vector<int>& parts)
       : context_(std::move(context)),
+        turns_(std::move(turns)),
         function_(function),
         chunks_(std::move(chunks)),
         in_(program.buffer("in")),
@@ -61,11 +63,15 @@ class CudaChunkLaunch final : public ChunkLaunch {
     const auto blocks =
         static_cast<unsigned>(chunks_.rank_blocks) * static_cast<unsigned>(ranks.size());
     HEDDLE_TRY_VOID(context_->enter());
+    const std::lock_guard lock(turns_->mutex);
+    HEDDLE_TRY_VOID(queue.wait(turns_->last));
     const auto stream = reinterpret_cast<Handle>(queue.stream_number());
-    return context_->driver().checked(
+    HEDDLE_TRY_VOID(context_->driver().checked(
         context_->driver().launch_together(function_, blocks, 1, 1, kChunkThreads, 1, 1, 0, stream,
                                            arguments),
-        "launch a chunk program");
+        "launch a chunk program"));
+    turns_->last = queue.record();
+    return yes();
   }
 
  private:
@@ -73,6 +79,7 @@ class CudaChunkLaunch final : public ChunkLaunch {
   static constexpr std::uint64_t kPatience = 10'000'000'000;
 
   std::shared_ptr<Context> context_;
+  std::shared_ptr<ChunkTurns> turns_;
   Handle function_;
   CudaChunks chunks_;
   const std::uint32_t in_;
@@ -205,6 +212,7 @@ Verdict check_room(std::int64_t blocks, std::int64_t room) {
 }
 
 Expected<std::unique_ptr<ChunkLaunch>> prepare_chunks(const std::shared_ptr<Context>& context,
+                                                      const std::shared_ptr<ChunkTurns>& turns,
                                                       const FunctionLoader& load,
                                                       const ChunkWork& work,
                                                       const LaunchKernel& finish) {
@@ -224,7 +232,7 @@ Expected<std::unique_ptr<ChunkLaunch>> prepare_chunks(const std::shared_ptr<Cont
     room = check_room(made.chunks.rank_blocks * work.program->ranks, most);
     if (room)
       return std::unique_ptr<ChunkLaunch>(std::make_unique<CudaChunkLaunch>(
-          context, function, std::move(made.chunks), *work.program, made.parts));
+          context, turns, function, std::move(made.chunks), *work.program, made.parts));
   }
   return room.why();
 }

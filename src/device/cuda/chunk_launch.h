@@ -1,12 +1,21 @@
 // Chunk programs with a kernel inside, for ranks that share one GPU.
 #pragma once
 
+#include <mutex>
+
 #include "device/cuda/queue.h"
 #include "device/cuda/text_call.h"
 #include "heddle/chunk_launch.h"
 #include "kernel/emit_cuda_chunks.h"
 
 namespace heddle::cuda {
+
+// Launches whose blocks wait for each other take turns: two of them that are partly there would
+// keep each other out of the GPU for ever.
+struct ChunkTurns {
+  std::mutex mutex;
+  Event last;  // after which the last one is over
+};
 
 struct ChunkText {
   CudaChunks chunks;
@@ -25,6 +34,7 @@ Expected<std::int64_t> blocks_at_once(const Context& context, Handle function, i
 Verdict check_room(std::int64_t blocks, std::int64_t room);
 
 Expected<std::unique_ptr<ChunkLaunch>> prepare_chunks(const std::shared_ptr<Context>& context,
+                                                      const std::shared_ptr<ChunkTurns>& turns,
                                                       const FunctionLoader& load,
                                                       const ChunkWork& work,
                                                       const LaunchKernel& finish);
