@@ -6,6 +6,7 @@
 #include "heddle/plan_report.h"
 #include "layout/picture.h"
 #include "report/alike_moves.h"
+#include "report/alike_values.h"
 #include "report/table.h"
 #include "report/words.h"
 
@@ -25,17 +26,29 @@ using report::Table;
 
 std::string microseconds(double seconds) { return fmt::format("{:.3g} us", seconds * 1e6); }
 
+// A few values have a line each; of many, those that lie alike are one.
 std::string boundary_text(const PlannedFunction& plan, bool all) {
-  constexpr std::size_t kMostShown = 40, kMostName = 32;
-  Table table({{.least = 9, .gap = 1}, {}, {}, {}, {}, {}}, 2);
+  constexpr std::size_t kMostApart = 16, kMostShown = 40, kMostName = 32;
+  Table table({{.least = 9, .gap = 1}, {.right = true}, {}, {}, {}, {}, {}}, 2);
   const auto add = [&](const char* word, const std::vector<PlannedFunction::Value>& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!all && i == kMostShown)
-        return table.add_line(
-            fmt::format("... and {} more (--explain shows all)", values.size() - i));
+    const auto add_row = [&](std::size_t i, std::size_t alike, const std::string& name) {
       const PlannedFunction::Value& v = values[i];
-      table.add({fmt::format("{}{}", word, i), report::end_of(v.name, kMostName), v.type,
-                 v.sharding, v.part.empty() ? "" : v.part + " each", stages_text(v)});
+      table.add({fmt::format("{}{}", word, i), alike > 1 ? fmt::format("x{}", alike) : "",
+                 report::end_of(name, kMostName), v.type, v.sharding,
+                 v.part.empty() ? "" : v.part + " each", stages_text(v)});
+    };
+    if (all || values.size() <= kMostApart) {
+      for (std::size_t i = 0; i < values.size(); ++i) add_row(i, 1, values[i].name);
+      return;
+    }
+    const std::vector<report::AlikeValues> alike = report::alike_values(values);
+    for (std::size_t i = 0; i < alike.size(); ++i) {
+      if (i == kMostShown) {
+        std::size_t left = 0;
+        for (std::size_t j = i; j < alike.size(); ++j) left += alike[j].numbers.size();
+        return table.add_line(fmt::format("... and {} more (--explain shows all)", left));
+      }
+      add_row(alike[i].numbers[0], alike[i].numbers.size(), alike[i].name);
     }
   };
   add("arg", plan.arguments);
