@@ -1,4 +1,4 @@
-// Cumulative sums along few long rows: in parts that the workers of a device share.
+// Cumulative sums along one long row: in parts that the workers of a device share.
 #include "heddle/op.h"
 #include "heddle/stitch.h"
 #include "ir/attr_access.h"
@@ -62,10 +62,10 @@ class ScansInParts {
   bool has_changed() const { return has_changed_; }
 
  private:
-  // Of parts of a row, of which there are `elements` in all rows; 0: rows stay whole. The longest
-  // that keep all workers busy, in multiples of accesses.
+  // Of parts of a row; 0: it stays whole. The longest that keep all workers busy, in multiples of
+  // accesses.
   std::int64_t part_length(std::int64_t row, std::int64_t elements) const {
-    if (row < sizes_.least_row || elements / row * sizes_.workers_of_row >= workers_) return 0;
+    if (row < sizes_.least_row || elements != row) return 0;
     std::int64_t shortest = 0;
     for (std::int64_t length = sizes_.longest_part; length >= sizes_.shortest_part; length -= 4) {
       if (row % length != 0) continue;

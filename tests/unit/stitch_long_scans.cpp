@@ -1,4 +1,4 @@
-// Cumulative sums along few long rows become sums along parts of them.
+// Cumulative sums along one long row become sums along parts of it.
 #include <gtest/gtest.h>
 
 #include "heddle/interpreter.h"
@@ -46,9 +46,8 @@ Program in_parts(const Program& program, bool counts_all = true) {
   MachineFigures machine;
   machine.counts_all = counts_all;
   machine.workers = 16;
-  return with_scans_in_parts(
-             program, machine,
-             {.least_row = 64, .shortest_part = 4, .longest_part = 32, .workers_of_row = 1})
+  return with_scans_in_parts(program, machine,
+                             {.least_row = 64, .shortest_part = 4, .longest_part = 32})
       .value();
 }
 
@@ -84,12 +83,12 @@ void expect_same(const Scan& scan, bool counts_all = true) {
 TEST(LongScans, RowsInPartsGiveTheSame) {
   for (const bool backward : {false, true}) {
     expect_parts({.backward = backward});
-    expect_parts({.type = "i32", .begin = "0", .shape = {3, 100}, .dim = 1, .backward = backward});
+    expect_parts({.type = "i32", .begin = "0", .shape = {1, 100}, .dim = 1, .backward = backward});
     expect_parts({.op = "maximum", .begin = "0xFF800000", .backward = backward});
     expect_parts({.type = "f64",
                   .op = "minimum",
                   .begin = "0x7FF0000000000000",
-                  .shape = {2, 1, 128},
+                  .shape = {1, 1, 128},
                   .dim = 2,
                   .backward = backward});
     expect_parts({.type = "ui8", .op = "multiply", .begin = "1", .backward = backward});
@@ -100,7 +99,7 @@ TEST(LongScans, OthersStayWhole) {
   expect_same({}, false);                      // not such a device
   expect_same({.shape = {63}});                // too short
   expect_same({.shape = {97}});                // no parts of one length
-  expect_same({.shape = {16, 96}, .dim = 1});  // rows enough
+  expect_same({.shape = {2, 96}, .dim = 1});   // several rows
   expect_same({.shape = {96, 2}});             // not along rows
   expect_same({.type = "bf16"});               // would round twice more
   expect_same({.op = "add", .begin = "1.0"});  // begins with something
