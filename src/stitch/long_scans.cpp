@@ -39,7 +39,8 @@ class ScansInParts {
     const bool is_wide = type.dtype == DType::f32 || type.dtype == DType::f64;
     if (combiner.empty() || !(is_wide || is_integer(type.dtype)) || scan->dim + 1 != type.rank())
       return false;
-    const std::int64_t length = part_length(type.shape.back(), type.elements());
+    const std::int64_t row = type.shape.back();
+    const std::int64_t length = row == type.elements() ? part_length(row) : 0;
     if (length == 0) return false;
     has_changed_ = true;
     const Vars given = r.operands(op);
@@ -64,12 +65,12 @@ class ScansInParts {
  private:
   // Of parts of a row; 0: it stays whole. The longest that keep all workers busy, in multiples of
   // accesses.
-  std::int64_t part_length(std::int64_t row, std::int64_t elements) const {
-    if (row < sizes_.least_row || elements != row) return 0;
+  std::int64_t part_length(std::int64_t row) const {
+    if (row < sizes_.least_row) return 0;
     std::int64_t shortest = 0;
     for (std::int64_t length = sizes_.longest_part; length >= sizes_.shortest_part; length -= 4) {
       if (row % length != 0) continue;
-      if (elements / length >= workers_) return length;
+      if (row / length >= workers_) return length;
       shortest = length;
     }
     return shortest;
