@@ -7,6 +7,7 @@ import json
 import sys
 import time
 
+import numpy as np
 import petsc4py
 
 petsc4py.init([])
@@ -14,16 +15,18 @@ from petsc4py import PETSc  # noqa: E402
 
 
 def poisson(n, varies):
-    def value(row, column, plain):
-        return plain * (1 + row / (n * n)) * (1 + column / (n * n)) if varies else plain
-
-    A = PETSc.Mat().createAIJ([n * n, n * n], nnz=5)
-    for row in range(*A.getOwnershipRange()):
-        i, j = divmod(row, n)
-        A[row, row] = value(row, row, 4.0)
-        for column, is_there in ((row - n, i > 0), (row + n, i < n - 1), (row - 1, j > 0), (row + 1, j < n - 1)):
-            if is_there:
-                A[row, column] = value(row, column, -1.0)
+    """Rows of this rank, each in the order of its columns."""
+    first, last = np.array(PETSc.Vec().createMPI(n * n).getOwnershipRange())
+    row = np.arange(first, last)
+    i, j = np.divmod(row, n)
+    column = row[:, None] + np.array([-n, -1, 0, 1, n])
+    is_there = np.stack([i > 0, j > 0, i >= 0, j < n - 1, i < n - 1], axis=1)
+    value = np.broadcast_to([-1.0, -1.0, 4.0, -1.0, -1.0], column.shape)
+    if varies:
+        value = value * (1 + row[:, None] / (n * n)) * (1 + column / (n * n))
+    begins = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
+    csr = (begins.astype("i4"), column[is_there].astype("i4"), value[is_there])
+    A = PETSc.Mat().createAIJ(((len(row), n * n), (len(row), n * n)), csr=csr)
     A.assemble()
     return A
 

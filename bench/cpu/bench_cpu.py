@@ -57,6 +57,9 @@ def arguments():
     parser.add_argument(
         "--heddle", type=Path, default=ROOT / "build/release/heddle", metavar="TOOL"
     )
+    parser.add_argument(
+        "--calibrated", type=Path, metavar="DIR", help="cache folder of an earlier `heddle calibrate`"
+    )
     parser.add_argument("--no-heddle", action="store_true", help="peers alone")
     for peer in ("numpy", "jax", "torch"):
         parser.add_argument(f"--no-{peer}", action="store_true")
@@ -88,7 +91,7 @@ class Bench:
         self.rate = CopyRate()
         self.rate.measure(1)
         self.peers = wanted_peers(chosen, scratch)
-        self.heddle = None if chosen.no_heddle else Heddle(chosen.heddle.resolve(), scratch)
+        self.heddle = None if chosen.no_heddle else Heddle(chosen.heddle.resolve(), scratch, chosen.calibrated)
         self.before = {}
         if chosen.peers_from:
             earlier = json.loads(Path(chosen.peers_from).read_text())
@@ -135,7 +138,7 @@ class Bench:
         try:
             prepared = peer.prepare(case)
         except Refused as refusal:
-            if case.program is not None or peer.name == "jax":
+            if peer.name == "jax" or (case.program is not None and not case.program.for_jax):
                 row["notes"].append(f"{peer.name}: {refusal}")
             return None
         wrong = case.complaint(prepared.results(), expected)

@@ -16,12 +16,13 @@ class Failed(Exception):
 
 
 class Heddle:
-    def __init__(self, tool, scratch):
+    def __init__(self, tool, scratch, calibrated=None):
+        """`calibrated`: a cache folder in which nothing is but what the machine was measured at."""
         self.tool, self.scratch = tool, scratch
-        self.calibrated = scratch / "calibrated"  # a cache folder with nothing compiled in it
-        self.calibrated.mkdir()
+        self.calibrated = calibrated or scratch / "calibrated"
+        self.calibrated.mkdir(exist_ok=True, parents=True)
         self.version = self._text(["--version"], self.calibrated).strip()
-        self.note = self._calibrate()
+        self.note = "" if any(self.calibrated.iterdir()) else self._calibrate()
 
     def _calibrate(self):
         try:

@@ -8,7 +8,7 @@ from typing import Callable
 
 import numpy as np
 
-MEMORY, MATRIX, TINY = "memory-bound", "matrix", "tiny"
+MEMORY, MATRIX, TINY, CALL = "memory-bound", "matrix", "tiny", "call"
 # Inputs and results together; less than this stays in a core's own cache.
 CACHED_BYTES = 1 << 20
 
@@ -16,11 +16,12 @@ CACHED_BYTES = 1 << 20
 @dataclass
 class Program:
     name: str
-    kind: str  # MEMORY, MATRIX or TINY
+    kind: str  # MEMORY, MATRIX, TINY or CALL
     function: Callable  # (space, *arrays) -> array or sequence of arrays
     inputs: Callable  # () -> list of NumPy arrays
     sweeps: int = 1  # how often inputs and results have to pass through memory
     quantises: bool = False  # integers may differ by one where a float lies between two
+    for_jax: bool = False  # has no words in the other libraries
 
 
 PROGRAMS = []
@@ -333,3 +334,133 @@ def tiny_polynomial(s, x):
 def tiny_error(s, x, y):
     difference = x - y
     return s.mean(difference * difference, (0, 1), keep=False), 2 * difference / 4096
+
+
+# Calls: what stands beside kernels, and loops of scalars.
+
+
+def complex_normal(*shape):
+    return (normal(*shape) + 1j * normal(*shape, seed=1)).astype(np.complex64)
+
+
+def call(name, inputs, **more):
+    return program(name, inputs, kind=CALL, **more)
+
+
+@call("fft 16x10007", lambda: [complex_normal(16, 10007)])
+def fft(s, x):
+    return s.module.fft.fft(x)
+
+
+@call("fft2 4x256x256", lambda: [complex_normal(4, 256, 256)])
+def fft2(s, x):
+    return s.module.fft.fft2(x)
+
+
+@call("rfft 64x4096", lambda: [normal(64, 4096)])
+def rfft(s, x):
+    return s.module.fft.rfft(x)
+
+
+@call("irfft2 to 8x128x128", lambda: [complex_normal(8, 128, 65)])
+def irfft2(s, x):
+    return s.module.fft.irfft2(x)
+
+
+def small_integers(dtype, *shape, seed=0):
+    return np.random.default_rng(seed).integers(-100, 100, shape).astype(dtype)
+
+
+def float8(*shape, seed=0):
+    import ml_dtypes
+
+    return normal(*shape, seed=seed).astype(ml_dtypes.float8_e4m3fn)
+
+
+def product_in(wide):
+    def function(s, x, y):
+        import jax
+
+        dimensions = (((1,), (0,)), ((), ()))
+        return jax.lax.dot_general(x, y, dimensions, preferred_element_type=wide)
+
+    return function
+
+
+def pair(make, *shape):
+    return lambda: [make(*shape), make(*shape, seed=1)]
+
+
+call("product 256 f8", pair(float8, 256, 256), for_jax=True)(product_in("float32"))
+call(
+    "product 256 i8 to i32",
+    pair(lambda *s, seed=0: small_integers(np.int8, *s, seed=seed), 256, 256),
+    for_jax=True,
+)(product_in("int32"))
+call(
+    "product 256 i32",
+    pair(lambda *s, seed=0: small_integers(np.int32, *s, seed=seed), 256, 256),
+    for_jax=True,
+)(product_in("int32"))
+# Eighths, so that sums in f16 and in f32 are the same.
+call(
+    "product 384 f16",
+    pair(lambda *s, seed=0: (small_integers(np.int8, *s, seed=seed) // 25 / 8).astype(np.float16), 384, 384),
+    for_jax=True,
+)(product_in("float16"))
+
+
+def places(count, among, seed=3):
+    return np.random.default_rng(seed).integers(0, among, count).astype(np.int32)
+
+
+@call("scatter-add 300k into 10k", lambda: [normal(10_000), places(300_000, 10_000), normal(300_000)], for_jax=True)
+def scatter_add(s, x, at, updates):
+    return x.at[at].add(updates)
+
+
+@call("f8 convert 500k", lambda: [normal(500_000)], for_jax=True)
+def convert_float8(s, x):
+    return x.astype("float8_e4m3fn").astype("float32") * 2
+
+
+@call("complex exp 300k", lambda: [complex_normal(300_000)])
+def complex_exp(s, z):
+    return s.exp(z)
+
+
+@call("sort 1M", lambda: [normal(1_000_000)])
+def sort(s, x):
+    return s.module.sort(x) if s.module.__name__ != "torch" else s.module.sort(x).values
+
+
+@call("top 8 of 4096x4096", lambda: [normal(4096, 4096)], for_jax=True)
+def top_k(s, x):
+    import jax
+
+    return jax.lax.top_k(x, 8)
+
+
+@call("100k turns of scalars", lambda: [np.float32(0.3)], for_jax=True)
+def scalar_turns(s, x):
+    import jax
+
+    return jax.lax.fori_loop(0, 100_000, lambda i, x: 3.7 * x * (1 - x), x)
+
+
+@call("scan of 100k scalars", lambda: [np.float32(0.3), normal(100_000)], for_jax=True)
+def scalar_scan(s, x, values):
+    import jax
+
+    def turn(kept, value):
+        kept = 0.9 * kept + 0.1 * value
+        return kept, kept * kept
+
+    return jax.lax.scan(turn, x, values)
+
+
+@call("100k turns of 8 numbers", lambda: [normal(8)], for_jax=True)
+def vector_turns(s, x):
+    import jax
+
+    return jax.lax.fori_loop(0, 100_000, lambda i, x: 0.5 * (x + s.module.roll(x, 1)) + 0.01, x)

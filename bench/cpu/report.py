@@ -3,10 +3,10 @@ import json
 import math
 import statistics
 
-from programs import MATRIX, MEMORY, TINY
+from programs import CALL, MATRIX, MEMORY, TINY
 
 PEERS = ("jax", "torch", "numpy")
-KINDS = (MEMORY, MATRIX, TINY)
+KINDS = (MEMORY, MATRIX, TINY, CALL)
 
 
 def middle(values):
@@ -103,6 +103,7 @@ def figures(rows):
         "worst": 0.0 if failed else min(memory, default=None),
         "matrix": geomean(ratios(MATRIX, best_peer)),
         "tiny": geomean(ratios(TINY, lambda row: row.get("jax"))),
+        "calls": geomean(ratios(CALL, lambda row: row.get("jax"))),
         "compile_vs_jax": statistics.median(compiles) if compiles else None,
     }
     return json.dumps({key: _rounded(value) for key, value in values.items()})

@@ -5,9 +5,9 @@ import struct
 import numpy as np
 
 try:
-    from ml_dtypes import bfloat16
+    from ml_dtypes import bfloat16, float8_e4m3fn
 except ImportError:  # JAX brings it along
-    bfloat16 = None
+    bfloat16 = float8_e4m3fn = None
 
 _DTYPES = {
     "BOOL": np.bool_,
@@ -25,7 +25,7 @@ _DTYPES = {
     "C64": np.complex64,
 }
 if bfloat16 is not None:
-    _DTYPES["BF16"] = bfloat16
+    _DTYPES["BF16"], _DTYPES["F8_E4M3"] = bfloat16, float8_e4m3fn
 _NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
 
 
@@ -42,7 +42,8 @@ def write(path, arrays):
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for a in arrays.values():
-            file.write(a.data if a.ndim and a.size else a.tobytes())
+            plain = a.ndim and a.size and a.dtype.kind in "biufc"
+            file.write(a.data if plain else a.tobytes())
 
 
 def _header(file):

@@ -62,6 +62,11 @@ class EmulatedLink : public Transport {
   void forget_requests() override { inner_.forget_requests(); }
   void abort(std::string_view why) override { inner_.abort(why); }
   std::string failure() const override { return inner_.failure(); }
+  // What travels through memory would not be seen by the link: ranks share none.
+  Verdict wait_until(std::span<const int> ranks, const std::function<bool()>& there,
+                     std::string_view what) override {
+    return inner_.wait_until(ranks, there, what);
+  }
   void enter() override { inner_.enter(); }
   void leave() override { inner_.leave(); }
 

@@ -18,7 +18,7 @@ struct ChunkProgram;
 }
 
 struct ChunkWork {
-  const chunks::ChunkProgram* program = nullptr;  // checked; one lane a rank
+  const chunks::ChunkProgram* program = nullptr;  // checked
   ReduceOp reduce = ReduceOp::sum;
   DType dtype = DType::f32;
   const Launch* finish =

@@ -14,10 +14,12 @@ struct Fetch {
   int from = -1, to = -1;  // splits
   // The moves from one to the other, as the planner has them; none where they are the same.
   const Route* route = nullptr;
-  bool anew = false;  // a constant is written once more as `from`
+  bool anew = false;   // a constant is written once more as `from`
+  bool zeros = false;  // zeros are written as `to`, contributions to a sum
   // It is computed once more where it is needed; what that takes is fetched before.
   std::shared_ptr<const Choice> again = {};
   int loops_left = 0;  // they are made so many loops further out: the value does not change inside
+  double times = 1;    // that they are made in one run, as far as loops say how often they go round
 };
 
 // A part of what is put together (PartWay::joined).
@@ -49,6 +51,7 @@ struct Decision {
   std::vector<OpId> gives;     // ops whose results it gives too: slices of a sort
   std::vector<int> inside;     // splits of the arguments of a manual computation's body
   std::vector<JoinedPart> parts;
+  double times = 1;  // that it is done in one run
 
   double bring_seconds() const;
 };

@@ -25,6 +25,8 @@
 namespace heddle {
 
 class LazyCode;
+class LoopLaunch;
+struct LoopWork;
 
 // What a device has made of a kernel: functions, a module, a binary. Only the device looks inside.
 class DeviceCode {
@@ -121,6 +123,11 @@ class Device : public DeviceCalls {
   virtual std::vector<std::string> mapping(const Kernel& /*kernel*/) const { return {}; }
   // Plans how the kernels of one launch share the device. A reason where it cannot run one.
   virtual Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) = 0;
+
+  // The turns of a loop as one function; null where it does them step by step. What `work` points
+  // to outlives it. `slot_bytes`: by slot.
+  virtual std::unique_ptr<LoopLaunch> prepare_loop(LoopWork work,
+                                                   const std::vector<std::int64_t>& slot_bytes);
 
   // Whether it may run chunk programs for ranks that share it.
   virtual bool runs_chunks() const { return false; }

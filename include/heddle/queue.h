@@ -15,7 +15,9 @@ class Block;
 class Device;
 class Launch;
 class LibraryCall;
+class LoopLaunch;
 class ThreadPool;
+struct TurnsDone;
 
 // A place in a device's memory. The host must not look there, unless Device::in_host_memory().
 struct DeviceAddress {
@@ -99,6 +101,9 @@ class Queue {
                                 std::int64_t /*first*/, std::int64_t /*end*/) {
     return reason("this queue launches whole kernels");
   }
+  // At most so many turns of a loop that is ready.
+  virtual Expected<TurnsDone> turns(const LoopLaunch& loop, const DeviceAddress* slots,
+                                    std::int64_t most);
   virtual Verdict call(const LibraryCall& call, const CallMemory& memory) = 0;
 
   virtual Verdict copy(DeviceAddress from, DeviceAddress to, std::int64_t bytes) = 0;

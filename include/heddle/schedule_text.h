@@ -28,6 +28,8 @@ struct ScheduleStep {
   int dim = -1;                     // split, overlap: along which dimension; -1: nobody says
   int chunks = 0;                   // overlap, fuse
   std::string by = {};              // fuse: direct, ring, tree
+  std::string through = {};         // fuse: direct, bandwidth, latency
+  int lanes = 0;                    // fuse: of a rank; 0: nobody says
   int line = 0;                     // of the text
   // The line is no part of what a step says.
   friend bool operator==(const ScheduleStep& a, const ScheduleStep& b);

@@ -113,6 +113,14 @@ class Transport {
     return reason("{} share no device", name());
   }
 
+  // Memory that the members of a group share, for them to lay out: zeroed, and as large as who came
+  // first has asked for. Null where they share none.
+  virtual Expected<std::byte*> shared_room(GroupId, std::int64_t /*bytes*/) { return nullptr; }
+  // Returns when `there`, which looks at such memory or tests requests and which these ranks bring
+  // about; as wait() it gives a reason where they cannot any more.
+  virtual Verdict wait_until(std::span<const int> ranks, const std::function<bool()>& there,
+                             std::string_view what);
+
   // This rank has met an error: it ends the run of all others, which say so.
   virtual void abort(std::string_view why) = 0;
   // Why the run is over before its end; empty while all is well.

@@ -33,6 +33,9 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+// By a letter, not the dash of an option.
+bool begin_alike(std::string_view a, std::string_view b) { return a[0] == b[0] && a[0] != '-'; }
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -67,7 +70,8 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
     const bool is_word = std::ranges::find(words, asked) != words.end();
     if (!asked_words.empty() && words == asked_words)
       found.emplace_back(0, i);  // only dots and brackets are others
-    else if (far <= std::max<std::size_t>(longer / 3, longer < 3 ? 0 : 1))
+    else if (far <=
+             std::max<std::size_t>(longer / 3, longer > 2 || begin_alike(asked, name) ? 1 : 0))
       found.emplace_back(far, i);
     else if (is_word || (asked.size() > 2 && name.find(asked) != name.npos))
       found.emplace_back(kLongest + far, i);  // after those that are only misspelt

@@ -13,7 +13,8 @@ namespace heddle {
 // count as one.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The nearest of `known`, best first: a letter in three may be wrong, or the word be a part of it.
+// The nearest of `known`, best first: a letter in three may be wrong (the second
+// of two), or the word be a part of it.
 // Each once, and at most so many.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> known,
                                  std::size_t most = 3);

@@ -86,6 +86,13 @@ class DeviceTransport final : public Transport {
   }
   void abort(std::string_view why) override { ranks_->abort(why); }
   std::string failure() const override { return ranks_->failure(); }
+  Expected<std::byte*> shared_room(GroupId group, std::int64_t bytes) override {
+    return ranks_->shared_room(group, bytes);
+  }
+  Verdict wait_until(std::span<const int> ranks, const std::function<bool()>& there,
+                     std::string_view what) override {
+    return ranks_->wait_until(ranks, there, what);
+  }
   void enter() override { ranks_->enter(); }
   void leave() override { ranks_->leave(); }
 

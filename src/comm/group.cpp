@@ -1,12 +1,14 @@
 #include "comm/group.h"
 
 #include <linux/futex.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <ctime>
 #include <thread>
 
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::size_t kCellAlign = alignof(MemberCell);
 constexpr long kNapNanoseconds = 20'000'000;
+constexpr std::int64_t kRoomAlign = 1 << 16;  // a page of any machine
 
 std::size_t cell_aligned(std::size_t bytes) {
   return (bytes + kCellAlign - 1) / kCellAlign * kCellAlign;
@@ -86,6 +89,22 @@ Expected<GroupRecord*> find_group(Board& board, std::span<const int> ranks, std:
   record.next = header.first_group;
   header.first_group = at;
   return &record;
+}
+
+Expected<std::int64_t> place_of_room(Board& board, GroupRecord& record, int file,
+                                     std::int64_t bytes) {
+  const ListLock lock(board);
+  if (!lock.held()) return Reason{board.failure()};
+  if (record.room != 0) return record.room;
+  struct stat about = {};
+  if (::fstat(file, &about) != 0)
+    return reason("memory shared between ranks has no size: {}", std::strerror(errno));
+  const std::int64_t begin = (about.st_size + kRoomAlign - 1) / kRoomAlign * kRoomAlign;
+  if (::ftruncate(file, begin + bytes) != 0)
+    return reason("{} bytes for messages between ranks cannot be had: {}", bytes,
+                  std::strerror(errno));
+  record.room = begin;
+  return begin;
 }
 
 void tell_group(GroupRecord& group) {

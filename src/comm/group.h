@@ -32,6 +32,7 @@ struct GroupRecord {
   std::int32_t members;
   std::atomic<std::uint32_t> events;  // grows whenever a member has come further
   std::atomic<std::uint32_t> sleepers;
+  std::int64_t room;  // where it begins in the board's file; 0: nobody has asked for one
 
   std::int32_t* ranks() { return reinterpret_cast<std::int32_t*>(this + 1); }
   MemberCell* cells();
@@ -39,6 +40,11 @@ struct GroupRecord {
 
 // The record of these members, made on first use.
 Expected<GroupRecord*> find_group(Board& board, std::span<const int> ranks, std::int64_t channel);
+
+// Where the room of these members begins, behind all that is in the file; it grows by so many bytes
+// where nobody has asked before.
+Expected<std::int64_t> place_of_room(Board& board, GroupRecord& record, int file,
+                                     std::int64_t bytes);
 
 // Wakes who waits for news of the group.
 void tell_group(GroupRecord& group);

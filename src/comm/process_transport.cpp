@@ -44,7 +44,8 @@ Expected<std::unique_ptr<Transport>> process_transport(const WatchdogOptions& wa
   HEDDLE_TRY(BoardMemory memory, map_board(file, ranks));
   auto board = std::make_shared<Board>(std::move(memory), ranks, false);
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // lets the other ranks read buffers
-  const SharedWorld world{board, std::make_shared<ProcessMemory>(board), watchdog, "processes"};
+  const SharedWorld world{board, std::make_shared<ProcessMemory>(board), watchdog, "processes",
+                          std::make_shared<Rooms>(file)};
   return std::unique_ptr<Transport>(
       std::make_unique<ProcessTransport>(world, rank, watchdog.seconds));
 }

@@ -137,6 +137,17 @@ Verdict SharedTransport::wait(RequestId request) {
   return yes();
 }
 
+Expected<std::byte*> SharedTransport::shared_room(GroupId group, std::int64_t bytes) {
+  const std::lock_guard lock(progress_.mutex());
+  return world_.rooms->room(*world_.board, *groups_.at(group).record, bytes);
+}
+
+Verdict SharedTransport::wait_until(std::span<const int> ranks, const std::function<bool()>& there,
+                                    std::string_view what) {
+  return wait_on_board({*world_.board, *cell_, stillness_, world_.watchdog.seconds, spins_}, ranks,
+                       there, what);
+}
+
 void SharedTransport::abort(std::string_view why) {
   world_.board->fail(
       fmt::format("rank {} of {} failed in step {}: {}", rank_, size(), cell_->step.load(), why));

@@ -9,6 +9,7 @@
 #include "comm/group.h"
 #include "comm/memory.h"
 #include "comm/progress.h"
+#include "comm/rooms.h"
 #include "heddle/transport.h"
 
 namespace heddle::comm {
@@ -18,6 +19,7 @@ struct SharedWorld {
   std::shared_ptr<PeerMemory> memory;
   WatchdogOptions watchdog;
   std::string name;
+  std::shared_ptr<Rooms> rooms = std::make_shared<Rooms>();
 };
 
 class SharedTransport : public Transport {
@@ -37,6 +39,9 @@ class SharedTransport : public Transport {
   std::string failure() const override { return world_.board->failure(); }
   void go_on_meanwhile(RequestId request) override { progress_.look_after(request); }
   void forget_requests() override { progress_.forget(); }
+  Expected<std::byte*> shared_room(GroupId group, std::int64_t bytes) override;
+  Verdict wait_until(std::span<const int> ranks, const std::function<bool()>& there,
+                     std::string_view what) override;
   void enter() override;
   void leave() override;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 #include "comm/combine.h"
 #include "comm/mpi/mpi_library.h"
@@ -23,6 +24,15 @@ void Transport::take_signs_of(const Transport& other) {
   step_ = other.step_;
   moves_ = other.moves_;
   failed_ = other.failed_;
+}
+
+Verdict Transport::wait_until(std::span<const int>, const std::function<bool()>& there,
+                              std::string_view what) {
+  while (!there()) {
+    if (failed()) return reason("{}\n  while {}", failure(), what);
+    std::this_thread::yield();
+  }
+  return yes();
 }
 
 Verdict run_collective(Transport& transport, const Collective& collective) {

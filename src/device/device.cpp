@@ -1,6 +1,16 @@
 #include "heddle/device.h"
 
+#include "heddle/loop_work.h"
+
 namespace heddle {
+
+std::unique_ptr<LoopLaunch> Device::prepare_loop(LoopWork, const std::vector<std::int64_t>&) {
+  return nullptr;
+}
+
+Expected<TurnsDone> Queue::turns(const LoopLaunch&, const DeviceAddress*, std::int64_t) {
+  return reason("this queue does loops step by step");
+}
 
 Expected<Buffer> Queue::allocate(std::int64_t bytes) { return device().allocate(bytes); }
 

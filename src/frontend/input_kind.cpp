@@ -31,6 +31,12 @@ bool is_jaxpr(std::string_view begin) {
          begin.substr(0, begin.find('\n')).find("= { lambda") != begin.npos;
 }
 
+// No program begins so.
+bool is_python(std::string_view begin) {
+  return begin.starts_with("import ") || begin.starts_with("from ") || begin.starts_with("def ") ||
+         begin.starts_with("#!") || begin.starts_with("\"\"\"");
+}
+
 // No text has zero bytes.
 bool is_binary(std::string_view text) {
   return text.substr(0, 4096).find('\0') != std::string_view::npos;
@@ -58,6 +64,11 @@ Kind binary_kind(std::string_view text) {
     return {"a function serialized by jax.export",
             "write jax.export.deserialize(blob).mlir_module() to a file"};
   if (is_hlo_proto(text)) return {"an HLO proto of XLA", std::string(kFromFunction)};
+  if (text.starts_with("\x1f\x8b")) return {"compressed by gzip", "unpack it with gunzip"};
+  if (text.starts_with("\x93NUMPY"))
+    return {"an array of NumPy, which is no program but an input", std::string(kFromFunction)};
+  if (text.size() > 8 && text[8] == '{' && text[7] == '\0')
+    return {"a file of arrays, which is no program but inputs", std::string(kFromFunction)};
   return {"no text", std::string(kFromFunction)};
 }
 
@@ -66,6 +77,7 @@ Kind kind_of(std::string_view text) {
   if (is_binary(text) || is_hlo_proto(text)) return binary_kind(text);
   if (begin.starts_with("HloModule")) return {"HLO text of XLA", std::string(kFromFunction)};
   if (is_jaxpr(begin)) return {"a jaxpr", std::string(kFromFunction)};
+  if (is_python(begin)) return {"Python", std::string(kFromFunction)};
   if (begin.starts_with("Exported("))
     return {"a printed jax.export.Exported, without its program",
             "write exported.mlir_module() to a file"};

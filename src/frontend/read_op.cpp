@@ -1,9 +1,25 @@
 // Ops: their results, operands and types, and the generic form.
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "frontend/reader.h"
 
 namespace heddle::frontend {
+
+namespace {
+
+// The op of that name in another dialect, as mhlo.add means stablehlo.add, or one that is spelt
+// nearly so.
+std::string meant(std::string_view name) {
+  std::vector<std::string> known;
+  for (const OpDef& def : op_table()) known.emplace_back(def.short_name());
+  const std::vector<std::string> near = nearest(name.substr(name.rfind('.') + 1), known, 1);
+  if (near.empty()) return "";
+  const auto def = std::ranges::find(op_table(), near[0], &OpDef::short_name);
+  return fmt::format("; did you mean `{}`?", def->name);
+}
+
+}  // namespace
 
 Reader::Results Reader::result_names() {
   Results r;
@@ -29,7 +45,7 @@ const OpDef& Reader::lookup(std::string_view name, std::size_t at) {
   if (name == "return") name = "func.return";
   const OpDef* def = find_op(name);
   if (def == nullptr)
-    Cursor::fail_at(at, fmt::format("unknown operation '{}'", name.substr(0, 80)));
+    Cursor::fail_at(at, fmt::format("unknown operation '{}'{}", name.substr(0, 80), meant(name)));
   return *def;
 }
 

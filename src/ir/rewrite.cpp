@@ -7,6 +7,17 @@
 
 namespace heddle {
 
+namespace {
+
+// Whether the text names a line of a file, not an op alone.
+bool has_user_line(const Location& place) {
+  const std::size_t colon = place.user.rfind(':');
+  return colon != place.user.npos && colon + 1 < place.user.size() &&
+         place.user.find_first_not_of("0123456789", colon + 1) == place.user.npos;
+}
+
+}  // namespace
+
 Rewriter::Rewriter(const Program& source, Replace replace, std::size_t most_ops)
     : from(source),
       to(source.name),
@@ -20,6 +31,15 @@ Rewriter::Rewriter(const Program& source, Replace replace, std::size_t most_ops)
 }
 
 LocId Rewriter::location(LocId loc) {
+  if (call_ != 0 && !has_user_line(from.location(loc))) {
+    const auto [place, added] = called_.try_emplace({call_, loc}, 0);
+    if (added) {
+      Location here = from.location(loc);
+      here.user = to.program.location(call_).user;
+      place->second = to.program.add_location(std::move(here));
+    }
+    return place->second;
+  }
   if (loc == 0) return 0;
   if (loc >= locations_.size()) locations_.resize(loc + 1, 0);
   if (locations_[loc] == 0) locations_[loc] = to.program.add_location(from.location(loc));
@@ -103,6 +123,14 @@ Verdict Rewriter::copy_ops(RegionId source, bool open) {
 }
 
 Verdict Rewriter::copy_op(const Op& op) { return copy_op(op, copied_attrs(from, op)); }
+
+Verdict Rewriter::copy_called(RegionId source, LocId call) {
+  const LocId now = location(call), before = call_;
+  if (has_user_line(to.program.location(now))) call_ = now;
+  const Verdict copied = copy_ops(source, true);
+  call_ = before;
+  return copied;
+}
 
 // By numbers: most ops of a program are copied by every pass.
 Verdict Rewriter::copy_op(const Op& op, AttrDict attrs) {

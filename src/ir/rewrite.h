@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <utility>
 
 #include "heddle/builder.h"
 
@@ -20,6 +22,8 @@ class Rewriter {
   Verdict copy(const Function& function);
   // Ops to the end of the region that the builder is in; without the return where `open`.
   Verdict copy_ops(RegionId from, bool open = false);
+  // Those of a region that is called from there, without its return.
+  Verdict copy_called(RegionId from, LocId call);
   // A region of the source with its arguments and ops.
   Expected<RegionId> copy_region(RegionId from);
   Verdict copy_op(const Op& op);
@@ -31,7 +35,8 @@ class Rewriter {
   void define(ValueId v, Var now);
   void define_results(const Op& op, const Vars& now);
 
-  // The same place and layout in the new program.
+  // The same place and layout in the new program. What has no line of a file while a call is
+  // written out has that of the call.
   LocId location(LocId loc);
   LayoutId layout(LayoutId id);
 
@@ -52,6 +57,8 @@ class Rewriter {
   std::vector<ValueId> values_;
   std::vector<TypeId> types_;
   std::vector<LocId> locations_;
+  LocId call_ = 0;  // that is being written out, in the new program
+  std::map<std::pair<LocId, LocId>, LocId> called_;  // places within it, by both
   int depth_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
+
 namespace heddle {
 
 bool operator==(const MeshDecl& a, const MeshDecl& b) {
@@ -118,7 +120,8 @@ class ToLayout {
     if (sharding_.dims.size() == rank) return yes();
     // A tensor that is whole on one device names no dimensions.
     if (sharding_.dims.empty() && mesh_.mesh.axes().empty()) return yes();
-    return reason("it has {} dimensions and {} has {}", sharding_.dims.size(), type_.str(), rank);
+    return reason("it has {} and {} has {}", counted(sharding_.dims.size(), "dimension"),
+                  type_.str(), rank);
   }
 
   // Finds the axis and takes it out of what is free.

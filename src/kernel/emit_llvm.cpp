@@ -90,8 +90,9 @@ class OuterPositions {
   std::vector<std::string> slots_;
 };
 
-std::string emit_phase(const Kernel& kernel, std::size_t number, const VectorTarget& target,
-                       std::set<std::string>& declarations) {
+// `header`: how the function begins, with its name.
+std::string emit_phase(const Kernel& kernel, std::size_t number, std::string_view header,
+                       const VectorTarget& target, std::set<std::string>& declarations) {
   const Phase& phase = kernel.phases[number];
   LlvmWriter w(target);
   PhaseScope scope{kernel, phase, w, load_addresses(w, kernel, phase), {}};
@@ -109,10 +110,14 @@ std::string emit_phase(const Kernel& kernel, std::size_t number, const VectorTar
     w.call_void("llvm.x86.sse.sfence", "");
   w.put("ret void");
   declarations.insert(w.declarations().begin(), w.declarations().end());
-  return w.function(fmt::format(
-      "define void @phase{}(ptr noalias %buffers, i64 %first_block, i64 %last_block, ptr %scratch, "
-      "i64 %chunk) #0",
-      number));
+  return w.function(header);
+}
+
+std::string header_of(std::string_view name, std::string_view attributes) {
+  return fmt::format(
+      "define {}(ptr noalias %buffers, i64 %first_block, i64 %last_block, ptr %scratch, "
+      "i64 %chunk) {}",
+      name, attributes);
 }
 
 }  // namespace
@@ -120,9 +125,31 @@ std::string emit_phase(const Kernel& kernel, std::size_t number, const VectorTar
 Expected<std::string> emit_llvm(const Kernel& kernel, const VectorTarget& target) {
   HEDDLE_TRY_VOID(check_types(kernel));
   std::set<std::string> declarations;
+  std::string functions;
+  for (std::size_t p = 0; p < kernel.phases.size(); ++p) {
+    const std::string header = header_of(fmt::format("void @phase{}", p), "#0");
+    functions += emit_phase(kernel, p, header, target, declarations) + "\n";
+  }
+  return llvm_text(functions, declarations, target);
+}
+
+Expected<std::string> emit_llvm_parts(const Kernel& kernel, std::string_view prefix,
+                                      const VectorTarget& target,
+                                      std::set<std::string>& declarations) {
+  HEDDLE_TRY_VOID(check_types(kernel));
+  std::string functions;
+  for (std::size_t p = 0; p < kernel.phases.size(); ++p) {
+    const std::string header =
+        header_of(fmt::format("internal void @{}phase{}", prefix, p), "alwaysinline #0");
+    functions += emit_phase(kernel, p, header, target, declarations) + "\n";
+  }
+  return functions;
+}
+
+std::string llvm_text(std::string_view functions, const std::set<std::string>& declarations,
+                      const VectorTarget& target) {
   std::string text = "@zeros = private constant [512 x i8] zeroinitializer, align 64\n\n";
-  for (std::size_t p = 0; p < kernel.phases.size(); ++p)
-    text += emit_phase(kernel, p, target, declarations) + "\n";
+  text += functions;
   for (const std::string& d : declarations) text += d + "\n";
   text += fmt::format(
       "\nattributes #0 = {{ nounwind \"stackrealign\" \"prefer-vector-width\"=\"{0}\" "

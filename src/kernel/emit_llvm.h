@@ -6,6 +6,7 @@
 // they lie in the scratch of the worker. All addresses are 64-byte aligned.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "heddle/kernel.h"
@@ -28,5 +29,13 @@ struct VectorTarget {
 
 // Refuses what kernels cannot hold: complex numbers, floats below 16 bits and integers below 8.
 Expected<std::string> emit_llvm(const Kernel& kernel, const VectorTarget& target);
+
+// For texts of several kernels: the functions alone, as @<prefix>phase<N>, which become a part of
+// whoever calls them; and what such a text has once.
+Expected<std::string> emit_llvm_parts(const Kernel& kernel, std::string_view prefix,
+                                      const VectorTarget& target,
+                                      std::set<std::string>& declarations);
+std::string llvm_text(std::string_view functions, const std::set<std::string>& declarations,
+                      const VectorTarget& target);
 
 }  // namespace heddle

@@ -138,6 +138,8 @@ Choice Chooser::as_given(OpId id, const IndexRule& rule, const ChosenFactors& gi
   if (given.together >= 0) {
     const auto sets = linear_operands(program_, op, rule);
     pend(on_, op, sets[static_cast<std::size_t>(given.together)], given.pending, choice);
+  } else if (adds_to_open_sum(op)) {
+    pass_pending(op, rule, choice);
   }
   choice.way = way_of(program_, op, rule, choice);
   price(op, rule, choice);
@@ -389,6 +391,18 @@ void Chooser::pass_pending(const Op& op, const IndexRule& rule, Choice& choice) 
     if (good && !others_come_later(op, together) && pend(on_, op, together, pending, choice))
       return;
   }
+}
+
+// Whether an operand is a sum that a loop carries open, which who gave the factors knew nothing of.
+bool Chooser::adds_to_open_sum(const Op& op) const {
+  return std::ranges::any_of(program_.operands(op), [&](ValueId v) {
+    if (forms_.of(v).size() != 1 || on_.splits[forms_.of(v).front().split].pending.empty())
+      return false;
+    const OpId maker = program_.value(v).op;
+    if (maker == kNone) return true;
+    const ChosenFactors* given = layouts_.chosen_for(maker);
+    return given != nullptr && given->together < 0 && program_.op(maker).def->cls == OpClass::light;
+  });
 }
 
 // Whether other operands have waited for a sum that this small one could have been made with: so it

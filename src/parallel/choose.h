@@ -41,6 +41,7 @@ class Chooser {
   double saved_together(const Op& op, const Choice& choice);
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
   void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
+  bool adds_to_open_sum(const Op& op) const;
   bool others_come_later(const Op& op, const std::vector<std::size_t>& together) const;
   void price(const Op& op, const IndexRule& rule, Choice& choice);
 

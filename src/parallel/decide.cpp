@@ -7,10 +7,12 @@
 #include "heddle/op.h"
 #include "ir/call_parts.h"
 #include "ir/manual_plan.h"
+#include "ir/trips.h"
 #include "ir/unused.h"
 #include "parallel/again.h"
 #include "parallel/joined.h"
 #include "parallel/manual_splits.h"
+#include "parallel/open_sums.h"
 #include "parallel/op_parts.h"
 #include "parallel/reshards.h"
 #include "parallel/sort_pairs.h"
@@ -127,6 +129,7 @@ class Decider {
         out_.ops[ops[i]].let_go = forms_.let_go();
         ++next_let_go_;
       }
+      out_.ops[ops[i]].times = forms_.times();
       HEDDLE_TRY_VOID(decide_op(ops[i]));
     }
     return yes();
@@ -438,10 +441,11 @@ class Decider {
     return yes();
   }
 
+  // `turns` of a loop; 0: it is none.
   Verdict decide_region(RegionId region, const std::vector<int>& args,
-                        const std::vector<int>& returned, bool loop,
+                        const std::vector<int>& returned, double turns,
                         const std::vector<ValueId>& kept = {}) {
-    const std::size_t mark = forms_.enter(loop);
+    const std::size_t mark = forms_.enter(turns > 0, std::max(turns, 1.0));
     for (std::size_t i = 0; i < args.size(); ++i) {
       const ValueId v = program_.region(region).args[i];
       out_.lies[v] = args[i];
@@ -463,22 +467,99 @@ class Decider {
     return on_.split_id(std::move(split));
   }
 
+  // What a turn adds to a sum that is nothing but added to may stay a contribution: the sum over
+  // devices is made once, by whoever needs it behind the loop.
   Verdict decide_loop(OpId id) {
+    const Op& op = program_.op(id);
+    std::vector<int> carried;
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      carried.push_back(complete(program_.result(op, i)));
+    const std::size_t mark = forms_.mark();
+    const std::vector<int> meetings = meetings_;
+    HEDDLE_TRY_VOID(decide_loop_with(id, carried));
+    std::vector<int> open = with_open_sums(op, carried);
+    while (open != carried) {
+      forms_.forget_since(mark);
+      meetings_ = meetings;
+      forget(id);
+      HEDDLE_TRY_VOID(decide_loop_with(id, open));
+      const std::vector<int> kept = those_left_open(op, carried, open);
+      if (kept == open) return yes();
+      open = kept;
+      if (open == carried) {
+        forms_.forget_since(mark);
+        meetings_ = meetings;
+        forget(id);
+        return decide_loop_with(id, carried);
+      }
+    }
+    return yes();
+  }
+
+  // The splits of contributions to sums, as the body has just given them.
+  std::vector<int> with_open_sums(const Op& op, std::vector<int> carried) {
+    const auto added = added_in_turns(on_, op, uses_);
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      for (ValueId v : added[i]) {
+        const int split = out_.lies[v];
+        if (split < 0 || on_.splits[split].pending.empty() ||
+            on_.splits[split].reduce != ReduceOp::sum ||
+            !can_begin_open(program_.operands(op)[i], split))
+          continue;
+        carried[i] = split;
+        break;
+      }
+    return carried;
+  }
+  bool can_begin_open(ValueId v, int split) const {
+    constexpr double kCheap = 1e-3;
+    return forms_.seconds_to(v, split) < kCheap;
+  }
+
+  // Of these, those for which nothing had to be moved in the body.
+  std::vector<int> those_left_open(const Op& op, const std::vector<int>& carried,
+                                   std::vector<int> open) const {
+    const OpId end = program_.region(program_.regions(op)[1]).ops.back();
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      for (const Fetch& fetch : out_.ops[end].fetches)
+        if (open[i] != carried[i] && fetch.value == program_.operands(program_.op(end))[i])
+          open[i] = carried[i];
+    return open;
+  }
+
+  // As if nothing of it had been decided.
+  void forget(OpId id) {
+    const Op& op = program_.op(id);
+    out_.ops[id] = {};
+    for (std::size_t i = 0; i < op.result_count; ++i) out_.lies[program_.result(op, i)] = -1;
+    for (RegionId region : program_.regions(op)) {
+      for (ValueId v : program_.region(region).args) out_.lies[v] = -1;
+      for (OpId inner : program_.region(region).ops) forget(inner);
+    }
+  }
+
+  // Where the text does not say how often it goes round, as a search has it.
+  double turns_of(const Op& loop) const {
+    constexpr double kUnknownTrips = 10;
+    const auto trips = trips_of(program_, loop);
+    return trips ? std::max(1.0, static_cast<double>(*trips)) : kUnknownTrips;
+  }
+
+  Verdict decide_loop_with(OpId id, const std::vector<int>& carried) {
     const Op& op = program_.op(id);
     Decision& decision = out_.ops[id];
     decision.way = PartWay::loop;
     auto choice = std::make_shared<Choice>();
-    for (std::size_t i = 0; i < op.result_count; ++i) {
-      choice->results.push_back(complete(program_.result(op, i)));
-      take(decision, program_.operands(op)[i], choice->results[i]);
-    }
-    const std::vector<int>& carried = choice->operands = choice->results;
+    choice->operands = choice->results = carried;
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      take(decision, program_.operands(op)[i], carried[i]);
     const std::vector<ValueId> kept = kept_in_loop(program_, op);
     const RegionId condition = program_.regions(op)[0], body = program_.regions(op)[1];
     const ValueId goes_on =
         program_.operands(program_.op(program_.region(condition).ops.back()))[0];
-    HEDDLE_TRY_VOID(decide_region(condition, carried, {on_.whole_id(goes_on)}, true, kept));
-    HEDDLE_TRY_VOID(decide_region(body, carried, carried, true, kept));
+    const double turns = turns_of(op);
+    HEDDLE_TRY_VOID(decide_region(condition, carried, {on_.whole_id(goes_on)}, turns, kept));
+    HEDDLE_TRY_VOID(decide_region(body, carried, carried, turns, kept));
     for (std::size_t i = 0; i < op.result_count; ++i) define(program_.result(op, i), carried[i]);
     decision.choice = std::move(choice);
     return yes();
@@ -495,7 +576,7 @@ class Decider {
     for (std::size_t i = 0; i < op.result_count; ++i)
       choice->results.push_back(complete(program_.result(op, i)));
     for (RegionId region : program_.regions(op))
-      HEDDLE_TRY_VOID(decide_region(region, {}, choice->results, false));
+      HEDDLE_TRY_VOID(decide_region(region, {}, choice->results, 0));
     for (std::size_t i = 0; i < op.result_count; ++i)
       define(program_.result(op, i), choice->results[i]);
     decision.choice = std::move(choice);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/op.h"
+#include "ir/rules/scan.h"
 
 namespace heddle {
 
@@ -11,8 +12,8 @@ void Forms::define(ValueId v, int split) {
   trail_.push_back(v);
 }
 
-std::size_t Forms::enter(bool loop) {
-  scopes_.push_back(loop);
+std::size_t Forms::enter(bool loop, double turns) {
+  scopes_.push_back({loop, scopes_.back().times * turns});
   return trail_.size();
 }
 
@@ -65,7 +66,8 @@ const Forms::Form* Forms::cheapest(ValueId v, int split, double* seconds) const 
       *seconds = 0;
       return &form;
     }
-    const double cost = on_.routes.find(form.split, split, width).seconds;
+    const double turns = times() / scopes_[home_of(form)].times;
+    const double cost = on_.routes.find(form.split, split, width).seconds / turns;
     if (best == nullptr || cost < *seconds) {
       best = &form;
       *seconds = cost;
@@ -74,8 +76,16 @@ const Forms::Form* Forms::cheapest(ValueId v, int split, double* seconds) const 
   return best;
 }
 
+// Zeros are written as contributions by every device.
+bool Forms::is_open_zero(ValueId v, int split) const {
+  const Split& wanted = on_.splits[split];
+  return !wanted.pending.empty() && wanted.reduce == ReduceOp::sum &&
+         is_neutral(on_.program, v, ReduceOp::sum);
+}
+
 double Forms::seconds_to(ValueId v, int split) const {
   double seconds = 0;
+  if (is_open_zero(v, split)) return seconds;
   cheapest(v, split, &seconds);
   return seconds;
 }
@@ -102,7 +112,7 @@ bool Forms::is_from_here(ValueId v) const {
 // The outermost region from which only loops lead to the one at hand.
 std::size_t Forms::home_of(const Form& form) const {
   std::size_t scope = scopes_.size() - 1;
-  while (scope > form.scope && scopes_[scope]) --scope;
+  while (scope > form.scope && scopes_[scope].loop) --scope;
   return scope;
 }
 
@@ -124,6 +134,11 @@ std::optional<Fetch> Forms::fetch(ValueId v, int split) {
   if (!on_.type_of(v).is_tensor()) return std::nullopt;
   if (has(v, split)) return std::nullopt;
   Fetch fetch{.value = v, .to = split};
+  if (is_open_zero(v, split)) {
+    fetch.zeros = true;
+    define(v, split);
+    return fetch;
+  }
   if (const int anew = written_anew(on_, v, split, !forms_[v].empty()); anew >= 0) {
     fetch.anew = true;
     fetch.from = anew;
@@ -137,6 +152,7 @@ std::optional<Fetch> Forms::fetch(ValueId v, int split) {
   // What does not change in a loop is brought there before it.
   const std::size_t home = home_of(*best);
   fetch.loops_left = static_cast<int>(scopes_.size() - 1 - home);
+  fetch.times = scopes_[home].times;
   fetch.route = &on_.routes.find(fetch.from, split, bits(on_.type_of(v).dtype));
   for (const Route::Step& step : fetch.route->steps) {
     forms_[v].push_back({step.to, home});

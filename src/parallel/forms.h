@@ -13,21 +13,24 @@ class Forms {
     std::size_t scope;  // that it is there in
   };
 
-  explicit Forms(OnMesh& on) : on_(on), forms_(on.program.value_count()), scopes_{false} {}
+  explicit Forms(OnMesh& on) : on_(on), forms_(on.program.value_count()), scopes_{{}} {}
 
   const std::vector<Form>& of(ValueId v) const { return forms_[v]; }
   void define(ValueId v, int split);
   // What takes it from where it is cheapest, and the forms that come up on the way. Empty where
   // the value is there.
   std::optional<Fetch> fetch(ValueId v, int split);
-  double seconds_to(ValueId v, int split) const;  // from the cheapest form; 0 where there is none
+  // From the cheapest form; 0 where there is none. What is brought before a loop counts as a part
+  // of each of its turns.
+  double seconds_to(ValueId v, int split) const;
+  double times() const { return scopes_.back().times; }  // that the region at hand is gone through
   std::int64_t bytes_to(ValueId v, int split) const;  // that a device gets on this way
   bool has(ValueId v, int split) const;
   // Whether it was defined in the region at hand, and not around it.
   bool is_from_here(ValueId v) const;
 
   // What is defined in a region is forgotten behind it.
-  std::size_t enter(bool loop);  // a mark for `leave`
+  std::size_t enter(bool loop, double turns = 1);  // a mark for `leave`
   void leave(std::size_t mark);
   std::size_t mark() const { return trail_.size(); }
   void forget_since(std::size_t mark);
@@ -39,13 +42,18 @@ class Forms {
   void withdraw(ValueId v, int split);
 
  private:
+  bool is_open_zero(ValueId v, int split) const;
   const Form* cheapest(ValueId v, int split, double* seconds) const;
   std::size_t home_of(const Form& form) const;
 
   OnMesh& on_;
   std::vector<std::vector<Form>> forms_;  // by ValueId
   std::vector<ValueId> trail_;            // values that got forms, in order
-  std::vector<bool> scopes_;              // regions around, the function's first: whether a loop
+  struct Scope {
+    bool loop = false;
+    double times = 1;
+  };
+  std::vector<Scope> scopes_;  // regions around, the function's first
 };
 
 }  // namespace heddle

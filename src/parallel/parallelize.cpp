@@ -84,15 +84,18 @@ constexpr double kWorth = 0.98;
 double seconds_of(const Decisions& decisions) {
   constexpr double kLatency = 0.25;
   const double bandwidth = least_bandwidth(decisions.on.mesh.mesh);
-  double seconds = decisions.compute_seconds();
-  for (const Decision& decision : decisions.ops)
+  double seconds = 0;
+  for (const Decision& decision : decisions.ops) {
+    if (decision.choice) seconds += decision.times * decision.choice->price.own();
     for (const Fetch& fetch : decision.fetches) {
+      if (fetch.again) seconds += decision.times * fetch.again->price.compute;
       if (fetch.route == nullptr) continue;
       for (const Route::Step& step : fetch.route->steps) {
         const double sent = std::min(static_cast<double>(step.bytes) / bandwidth, step.seconds);
-        seconds += sent + kLatency * (step.seconds - sent);
+        seconds += fetch.times * (sent + kLatency * (step.seconds - sent));
       }
     }
+  }
   return seconds;
 }
 
@@ -169,6 +172,7 @@ Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
     return reason("there is no function @{}, of which layouts are said", options.function);
   HEDDLE_TRY(Program prepared, without_empty_values(given));
   HEDDLE_TRY(prepared, with_known_places(prepared));
+  HEDDLE_TRY(prepared, with_invariants_outside(prepared));
   HEDDLE_TRY(prepared, with_padding_pools(prepared));
   HEDDLE_TRY(prepared, with_shared_moves(prepared));
   HEDDLE_TRY(prepared, with_even_parts(prepared, options.rows_lie_on_stages));

@@ -54,6 +54,8 @@ std::optional<Array> known_value(const Program& program, ValueId value) {
 struct Update {
   ValueId operand = kNone, update = kNone;
   std::vector<std::int64_t> start;
+  const Op* with = nullptr;   // what is there and the update make the new value; none: the update is
+  bool update_first = false;  // of its operands
 };
 
 std::optional<Update> slice_update(const Program& program, const Op& op) {
@@ -72,13 +74,27 @@ std::optional<Update> slice_update(const Program& program, const Op& op) {
   return found;
 }
 
-// A scatter of one block that replaces what is there.
+// What a scatter does at a place: it takes the update, or one op of it and what is there.
+bool note_step(const Program& program, const Op& scatter, Update& found) {
+  const Region& body = program.region(program.regions(scatter)[0]);
+  const ValueId given = program.operands(program.op(body.ops.back()))[0];
+  if (body.ops.size() == 1) return given == body.args[1];
+  const Op& step = program.op(body.ops[0]);
+  if (body.ops.size() != 2 || step.result_count != 1 || program.result(step, 0) != given ||
+      step.operand_count != 2 || step.region_count > 0 || step.def->cls != OpClass::light)
+    return false;
+  const auto operands = program.operands(step);
+  found.with = &step;
+  found.update_first = operands[0] == body.args[1];
+  return operands[found.update_first ? 0 : 1] == body.args[1] &&
+         operands[found.update_first ? 1 : 0] == body.args[0];
+}
+
+// A scatter of one block.
 std::optional<Update> block_scatter(const Program& program, const Op& op) {
   if (op.operand_count != 3) return std::nullopt;
-  const Region& body = program.region(program.regions(op)[0]);
-  const Op& end = program.op(body.ops.back());
-  if (body.ops.size() != 1 || program.operands(end)[0] != body.args[1]) return std::nullopt;
   Update found{program.operands(op)[0], program.operands(op)[2], {}};
+  if (!note_step(program, op, found)) return std::nullopt;
   const Type &whole = program.type_of(found.operand), &part = program.type_of(found.update);
   const Attr* dims = program.attr(op, "scatter_dimension_numbers");
   const auto windows = integers_or(field(dims, "update_window_dims"));
@@ -109,6 +125,54 @@ std::optional<Update> known_update(const Program& program, const Op& op) {
 bool is_tuple(const Op& op) { return op.def->control == Control::tuple; }
 bool is_element(const Op& op) { return op.def->control == Control::tuple_part; }
 bool is_slice(const Op& op) { return op.def->rearranges == Rearrange::slice; }
+bool is_pad(const Op& op) { return op.def->rearranges == Rearrange::pad; }
+
+// ---- padding of what is padded with the same, as gradients of shifted values are
+
+struct Padding {
+  std::vector<std::int64_t> low, high;
+  ValueId source = kNone, fill = kNone;
+};
+
+std::optional<Padding> padding_of(const Program& program, ValueId v) {
+  const OpId id = program.value(v).op;
+  if (id == kNone || !is_pad(program.op(id)) || program.layout_of(v) != nullptr)
+    return std::nullopt;
+  const Op& op = program.op(id);
+  for (std::int64_t n : integers_or(program.attr(op, "interior_padding")))
+    if (n != 0) return std::nullopt;
+  return Padding{integers_or(program.attr(op, "edge_padding_low")),
+                 integers_or(program.attr(op, "edge_padding_high")), program.operands(op)[0],
+                 program.operands(op)[1]};
+}
+
+const Array* constant_of(const Program& program, ValueId v) {
+  const OpId id = program.value(v).op;
+  if (id == kNone || program.op(id).def->form != Form::constant) return nullptr;
+  const Attr* value = program.attr(program.op(id), "value");
+  return value == nullptr ? nullptr : value->get<Array>();
+}
+
+bool are_equal(const Program& program, ValueId a, ValueId b) {
+  const Array *x = constant_of(program, a), *y = constant_of(program, b);
+  return a == b || (x != nullptr && y != nullptr && x->type() == y->type() &&
+                    std::ranges::equal(x->bytes(), y->bytes()));
+}
+
+// Both at once, where nothing that was cut off comes back as padding.
+std::optional<Padding> joined_padding(const Program& program, ValueId v) {
+  const auto outer = padding_of(program, v);
+  if (!outer) return std::nullopt;
+  auto joined = padding_of(program, outer->source);
+  if (!joined || !are_equal(program, joined->fill, outer->fill)) return std::nullopt;
+  for (std::size_t d = 0; d < joined->low.size(); ++d) {
+    if ((joined->low[d] < 0 && outer->low[d] > 0) || (joined->high[d] < 0 && outer->high[d] > 0))
+      return std::nullopt;
+    joined->low[d] += outer->low[d];
+    joined->high[d] += outer->high[d];
+  }
+  return joined;
+}
 
 // What an element of a tuple is, where the tuple is put together here; the value itself elsewhere.
 ValueId element(const Program& program, ValueId v) {
@@ -187,6 +251,8 @@ class Preparation {
       now = written(*update, layout);
     else if (is_slice(op) && layout == kNone)
       now = without_detour(op);
+    else if (const auto padding = joined_padding(from_, from_.result(op, 0)))
+      now = padded(*padding, from_.type_of(from_.result(op, 0)));
     if (rewriter_.to.failed()) return rewriter_.to.finish().why();
     if (now.none()) return false;
     if (layout != kNone) {
@@ -202,9 +268,23 @@ class Preparation {
     const Var operand = rewriter_.value(update.operand);
     const Shape shape = operand.type().shape;
     const Var inside = inside_of(b, update, from_.type_of(update.update).shape, shape);
-    if (inside.none()) return layout == kNone ? rewriter_.value(update.update) : Var{};
-    const Var spread = Spread(rewriter_, uses_, update.start, shape).of(update.update);
-    return b.select(inside, spread, operand);
+    if (inside.none() && update.with == nullptr)
+      return layout == kNone ? rewriter_.value(update.update) : Var{};
+    Var now = inside.none() ? rewriter_.value(update.update)
+                            : Spread(rewriter_, uses_, update.start, shape).of(update.update);
+    if (update.with != nullptr)
+      now = b.ops(update.with->def->name,
+                  update.update_first ? Vars{now, operand} : Vars{operand, now}, {operand.type()},
+                  copied_attrs(from_, *update.with))[0];
+    return inside.none() ? now : b.select(inside, now, operand);
+  }
+
+  Var padded(const Padding& padding, const Type& type) {
+    return rewriter_.to.op("pad", {rewriter_.value(padding.source), rewriter_.value(padding.fill)},
+                           type,
+                           {{"edge_padding_high", Attr{Attr::Integers(padding.high)}},
+                            {"edge_padding_low", Attr{Attr::Integers(padding.low)}},
+                            {"interior_padding", Attr{Attr::Integers(type.rank(), 0)}}});
   }
 
   // A slice of what was put together or padded, from the parts themselves.
@@ -215,18 +295,37 @@ class Preparation {
     if (slice->source != whole) return write_shifted(rewriter_, *slice, from_.type_of(v).shape);
     const OpId joined = from_.value(whole).op;
     if (joined == kNone || from_.op(joined).def->rearranges != Rearrange::join ||
-        from_.layout_of(whole) != nullptr || !only_sliced(whole))
+        from_.layout_of(whole) != nullptr || !only_sliced(whole) || is_turned_round(whole))
       return {};
     return joined_slices(from_.op(joined), *slice, from_.type_of(v).shape);
   }
 
-  bool only_sliced(ValueId v) {
-    if (slices_.empty()) {
-      slices_.assign(from_.value_count(), 0);
-      for (OpId id = 0; id < from_.op_count(); ++id)
-        if (is_slice(from_.op(id))) ++slices_[from_.operands(from_.op(id))[0]];
+  void look_at_slices() {
+    if (!slices_.empty()) return;
+    slices_.assign(from_.value_count(), {});
+    joined_in_.assign(from_.value_count(), kNone);
+    for (OpId id = 0; id < from_.op_count(); ++id) {
+      const Op& op = from_.op(id);
+      if (is_slice(op)) slices_[from_.operands(op)[0]].push_back(from_.result(op, 0));
+      if (op.def->rearranges != Rearrange::join) continue;
+      for (ValueId v : from_.operands(op)) joined_in_[v] = id;
     }
-    return slices_[v] == uses_[v];
+  }
+
+  bool only_sliced(ValueId v) {
+    look_at_slices();
+    return std::ssize(slices_[v]) == uses_[v];
+  }
+
+  // Whether all slices of the value are put together again, and nothing else is: what is turned
+  // along one dimension after the other.
+  bool is_turned_round(ValueId v) {
+    look_at_slices();
+    const OpId joined = joined_in_[slices_[v].front()];
+    return joined != kNone && from_.op(joined).operand_count == slices_[v].size() &&
+           std::ranges::all_of(slices_[v], [&](ValueId slice) {
+             return uses_[slice] == 1 && joined_in_[slice] == joined;
+           });
   }
 
   Var joined_slices(const Op& joined, const Shifted& slice, const Shape& shape) {
@@ -255,7 +354,9 @@ class Preparation {
   }
 
   const Program& from_;
-  std::vector<int> uses_, slices_;
+  std::vector<int> uses_;
+  std::vector<std::vector<ValueId>> slices_;  // by value
+  std::vector<OpId> joined_in_;               // by value: what puts it together with others
   Rewriter rewriter_;
   bool changed_ = false;
 };
@@ -264,6 +365,7 @@ bool can_be_prepared(const Program& program) {
   for (OpId id = 0; id < program.op_count(); ++id) {
     const Op& op = program.op(id);
     if (known_update(program, op)) return true;
+    if (is_pad(op) && joined_padding(program, program.result(op, 0))) return true;
     if (!is_slice(op)) continue;
     const OpId source = program.value(program.operands(op)[0]).op;
     if (source == kNone) continue;

@@ -21,6 +21,9 @@ Expected<Program> with_padding_pools(const Program& program);
 // is none, so that results are those of the program that came in.
 Expected<Program> with_pads_apart(Program program);
 
+// What a loop makes of values that it does not change, and no larger than these, comes before it.
+Expected<Program> with_invariants_outside(const Program& program);
+
 // Equal reshapes, transposes and slices of one value are one.
 Expected<Program> with_shared_moves(const Program& program);
 

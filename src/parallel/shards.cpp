@@ -151,7 +151,7 @@ class Boundary {
             ? "; they are arg0, arg1, ..., result0, ..., called as `heddle plan` lists them, or "
               "named by their types, with * for anything"
             : "; they are arg0, arg1, ..., result0, ..., or named by their types, with * for "
-              "anything: the program has no other names, which JAX writes with "
+              "anything: the program's arguments have no other names, which JAX writes with "
               ".lower(x).as_text(debug_info=True)");
   }
 
@@ -160,7 +160,7 @@ class Boundary {
     const std::string name = fmt::format("{}{}", result ? "result" : "arg", i);
     Named one{result, i, {name, "%" + name, type.str()}};
     if (!given.empty()) one.names.emplace_back(given);
-    named_ = named_ || !given.empty();
+    named_ = named_ || (!result && !given.empty());
     for (std::string& group : groups_around(given)) one.names.push_back(std::move(group));
     for (const std::string& known : one.names) {
       std::vector<std::size_t>& places = by_name_[known];
@@ -170,12 +170,13 @@ class Boundary {
     types_.push_back(&type);
   }
 
-  // Those that a misspelt one may be near to: numbers, and what the program gives.
+  // Those that a misspelt one may be near to: what the program gives, and numbers.
   std::vector<std::string> names() const {
     constexpr std::size_t kGiven = 3;
     std::vector<std::string> all;
     for (const Named& named : all_)
-      all.push_back(named.names.size() > kGiven ? named.names[kGiven] : named.names[0]);
+      if (named.names.size() > kGiven) all.push_back(named.names[kGiven]);
+    for (const Named& named : all_) all.push_back(named.names[0]);
     return all;
   }
 

@@ -25,6 +25,9 @@ void tell_package_folders() {
 
 NB_MODULE(_core, module) {
   using namespace heddle::python;
+#ifdef NDEBUG
+  nb::set_leak_warnings(false);  // of what a program still holds at its end
+#endif
   tell_package_folders();
   module.def("version", [] { return heddle::version(); }, "Heddle's version, as in \"0.1.0\".");
   module.def(

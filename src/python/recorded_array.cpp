@@ -212,7 +212,7 @@ void add_recorded(nb::module_& module) {
       });
   module.def("_wrap_numpy", wrap, nb::arg("result"), nb::arg("given"));
   module.def("_wrap_shared", wrapped_shared, nb::arg("made"));
-  module.def("_adopt", [](nb::handle value) { return adopted(value); });
+  module.def("_adopt", [](nb::handle value) { return adopted(value); }, nb::arg("value").none());
   add_aligned_results(module);
   add_recorded_quick(module);
   add_recorded_functions(module);

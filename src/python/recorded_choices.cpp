@@ -51,7 +51,19 @@ nb::object where(nb::handle condition, nb::handle x, nb::handle y, nb::handle dt
                         in});
 }
 
-// array[mask] = number, where the mask has the array's first dimensions.
+// Whether array[mask] = value puts the same in every place that is chosen: a number, or what has
+// the dimensions that the mask leaves.
+bool is_same_everywhere(const Shape& value, const Shape& array, std::size_t of_mask) {
+  const std::size_t rest = array.size() - of_mask;
+  if (value.size() > rest + 1 || (value.size() == rest + 1 && value[0] != 1)) return false;
+  for (std::size_t d = 0; d < std::min(rest, value.size()); ++d) {
+    const std::int64_t size = value[value.size() - 1 - d];
+    if (size != 1 && size != array[array.size() - 1 - d]) return false;
+  }
+  return true;
+}
+
+// array[mask] = value, where the mask has the array's first dimensions.
 bool put_where(nb::handle self, nb::handle mask, nb::handle value) {
   RecordedArray *array = array_of(self), *chosen = array_of(mask);
   const auto operand = operand_of(value);
@@ -65,7 +77,8 @@ bool put_where(nb::handle self, nb::handle mask, nb::handle value) {
   std::optional<Array> number;
   const DType dtype = array->dtype();
   if (operand->array) {
-    if (operand->array->view().rank() != 0 || !can_show(*operand->array)) return false;
+    if (!can_show(*operand->array)) return false;
+    if (!is_same_everywhere(operand->array->shape(), shape, first.size())) return false;
     if (is_complex(operand->dtype) && !is_complex(dtype)) return false;
   } else {
     number = number_as(*operand, dtype);
@@ -178,7 +191,7 @@ bool put_at(nb::handle self, nb::handle at, nb::handle values) {
 
 void add_recorded_choices(nb::module_& calls) {
   calls.def("where", where);
-  calls.def("put_where", put_where);
+  calls.def("put_where", put_where, nb::arg("array"), nb::arg("mask"), nb::arg("value").none());
   calls.def("concatenate", concatenate);
   calls.def("take", take);
   calls.def("put_at", put_at);

@@ -267,6 +267,10 @@ nb::object call_elementwise_into(int number, nb::handle into, nb::handle other) 
   if (plain_elementwise_into(number, into.ptr(), other.ptr())) return nb::borrow(into);
   RecordedArray& to = *as_recorded(into);
   auto call = call_of(number, into, other);
+  if (other.is_none()) {  // which no type is made of: in NumPy's words
+    Ufuncs::get().ufunc(number)(host_of(to), other, host_of(to));
+    return nb::borrow(into);
+  }
   if (!call) return nb::borrow(Py_NotImplemented);
   const bool is_ready = to.writable && prepare(*call) && call->shape == to.shape() &&
                         may_become(call->loop.out, to.dtype()) &&

@@ -68,14 +68,14 @@ std::string Recorder::profile() const {
 
 std::string Recorder::explain() const {
   if (done_.empty()) return "no window of array calls has run yet\n";
-  std::string text;
+  std::vector<std::string> texts;
   for (const Done& done : done_) {
-    text += fmt::format(
-        "window {}: {} calls{}, {}{} arguments, {} results, {}{}; ended because {}\n", done.number,
-        done.calls, done.lines.empty() ? "" : " of " + done.lines,
+    std::string text = fmt::format(
+        "{} calls{}, {}{} arguments, {} results, {}{}; ended because {}\n", done.calls,
+        done.lines.empty() ? "" : " of " + done.lines,
         done.ops == 0 ? "" : fmt::format("{} ops, ", done.ops),  // not written: it came once
         done.arguments, done.results,
-        done.was_direct  ? "done call by call"
+        done.was_direct  ? "done call by call, without code of its own yet"
         : done.was_known ? "known before"
                          : "compiled",
         done.was_direct || done.executable.in_host_memory()
@@ -84,8 +84,8 @@ std::string Recorder::explain() const {
         words(done.end));
     if (done.pieces > 1)
       text += fmt::format("  run in {} pieces, for want of memory; as a whole:\n", done.pieces);
-    if (done.was_direct) continue;
-    for (const StepInfo& step : done.executable.steps()) {
+    for (const StepInfo& step :
+         done.was_direct ? std::vector<StepInfo>() : done.executable.steps()) {
       text +=
           fmt::format("  {}{} {}: {}; {} bytes read, {} written", std::string(2 * step.depth, ' '),
                       step.kind, step.name, step.ops, step.bytes_read, step.bytes_written);
@@ -93,8 +93,17 @@ std::string Recorder::explain() const {
       if (!step.from.empty()) text += fmt::format("; from {}", fmt::join(step.from, ", "));
       text += '\n';
     }
+    texts.push_back(std::move(text));
   }
-  return text;
+  // Turns of a loop are told once.
+  std::string all;
+  for (std::size_t i = 0, next = 0; i < texts.size(); i = next) {
+    while (next < texts.size() && texts[next] == texts[i]) ++next;
+    const auto first = done_[i].number, last = done_[next - 1].number;
+    all += next == i + 1 ? fmt::format("window {}: {}", first, texts[i])
+                         : fmt::format("windows {} to {}, alike: {}", first, last, texts[i]);
+  }
+  return all;
 }
 
 }  // namespace heddle

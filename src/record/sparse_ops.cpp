@@ -24,24 +24,6 @@ Var along_first(Builder& b, Var values, const Shape& shape) {
 
 Var zeros_like(Builder& b, Var x) { return b.full_like(x, 0); }
 
-// How a band is given: by its values, all of which count; by values of which 0 is none; by one
-// number; by a number and where it is.
-enum BandKind : std::int64_t { kValues, kValuesWithHoles, kNumber, kNumberWhere };
-
-// A band's part of the sum; takes what it is given by from `in`.
-Var band_product(Builder& b, std::span<const Var>& in, std::int64_t kind, Var seen) {
-  const Shape shape = seen.type().shape;
-  const Var given = in[0];
-  in = in.subspan(1);
-  const bool is_number = kind == kNumber || kind == kNumberWhere;
-  const Var values = is_number ? b.broadcast(given, shape) : along_first(b, given, shape);
-  const Var product = b.op("multiply", {values, seen});
-  if (kind == kValues || kind == kNumber) return product;
-  const Var where = is_number ? in[0] : b.compare("NE", given, zeros_like(b, given));
-  if (is_number) in = in.subspan(1);
-  return b.select(along_first(b, where, shape), product, zeros_like(b, product));
-}
-
 // Zeros before and behind, along a dimension; with less than 0 as much is cut off.
 Var padded(Builder& b, Var x, std::size_t d, std::int64_t before, std::int64_t behind) {
   Dims low(x.type().rank(), 0), high = low;
@@ -91,13 +73,69 @@ Var with_neighbours(Builder& b, Var x, std::int64_t before, std::int64_t behind)
   return seen.size() == 1 ? x : b.concatenate(seen, 1);
 }
 
+// How a band is given: by its values, all of which count; by values of which 0 is none; by one
+// number; by a number and where it is. Of a symmetric matrix, kMirrored more says that it is as the
+// one on the other side of the diagonal, which is read twice then.
+enum BandKind : std::int64_t { kValues, kValuesWithHoles, kNumber, kNumberWhere, kMirrored };
+
+bool is_number(std::int64_t kind) { return kind == kNumber || kind == kNumberWhere; }
+
+struct Band {
+  std::int64_t kind = kValues, offset = 0;
+  Var given, where;
+};
+
+// A band's part of the sum.
+Var band_product(Builder& b, const Band& band, Var seen) {
+  const Shape shape = seen.type().shape;
+  const Var values = is_number(band.kind) ? b.broadcast(band.given, shape)
+                                          : along_first(b, band.given, shape);
+  const Var product = b.op("multiply", {values, seen});
+  if (band.kind == kValues || band.kind == kNumber) return product;
+  const Var where =
+      is_number(band.kind) ? band.where : b.compare("NE", band.given, zeros_like(b, band.given));
+  return b.select(along_first(b, where, shape), product, zeros_like(b, product));
+}
+
+// What the operands behind the first say, of `mirrored` none.
+std::vector<Band> bands_of(Builder& b, std::span<const Var> in, const Attr::Integers& offsets,
+                           const Attr::Integers& kinds) {
+  std::vector<Band> bands;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    Band& band = bands.emplace_back(Band{kinds[k], offsets[k], {}, {}});
+    if (band.kind >= kMirrored) continue;
+    band.given = in[0];
+    in = in.subspan(1);
+    if (band.kind != kNumberWhere) continue;
+    band.where = in[0];
+    in = in.subspan(1);
+  }
+  for (Band& band : bands) {
+    if (band.kind < kMirrored) continue;
+    band.kind -= kMirrored;
+    const auto other = std::ranges::find(bands, -band.offset, &Band::offset);
+    if (other == bands.end() || other->kind != band.kind || other->given.none())
+      throw Error("the band at " + std::to_string(band.offset) + " has none that it is a mirror of");
+    const auto moved = [&](Var x) {
+      return x.none() || x.type().rank() == 0 ? x : padded(b, x, 0, -band.offset, band.offset);
+    };
+    band.given = moved(other->given);
+    band.where = moved(other->where);
+  }
+  return bands;
+}
+
 Vars banded_product(Builder& b, std::span<const Var> in, const AttrDict& parameters) {
   const Attr::Integers& offsets = integers(parameters, "offsets");
   const Attr::Integers& kinds = integers(parameters, "kinds");
   const std::int64_t rows = integers(parameters, "rows").at(0);
   const std::int64_t blocks = integers(parameters, "blocks").at(0);
   std::size_t operands = 1;
-  for (std::int64_t kind : kinds) operands += kind == kNumberWhere ? 2 : 1;
+  bool has_mirrors = false;
+  for (std::int64_t kind : kinds) {
+    operands += kind >= kMirrored ? 0 : kind == kNumberWhere ? 2 : 1;
+    has_mirrors = has_mirrors || kind >= kMirrored;
+  }
   if (offsets.empty() || offsets.size() != kinds.size() || in.size() != operands ||
       in[0].type().rank() < 1)
     throw Error("a banded product takes a dense operand, and what its " +
@@ -106,6 +144,8 @@ Vars banded_product(Builder& b, std::span<const Var> in, const AttrDict& paramet
   const auto [least, most] = std::ranges::minmax(offsets);
   // Zeros before and behind, so that every band sees as many elements as there are rows.
   const bool by_blocks = blocks > 1;
+  if (has_mirrors && (by_blocks || rows != columns))
+    throw Error("bands are mirrors of others in one block of a square matrix");
   std::int64_t before = std::max<std::int64_t>(0, -least), behind = std::max<std::int64_t>(0, most);
   Var x;
   if (by_blocks) {
@@ -124,12 +164,10 @@ Vars banded_product(Builder& b, std::span<const Var> in, const AttrDict& paramet
   if (by_blocks)
     for (Var& one : given)
       if (one.type().rank() > 0) one = in_blocks(b, one, blocks);
-  std::span<const Var> left = given;
   Var sum;
-  for (std::size_t k = 0; k < kinds.size(); ++k) {
-    const Var product =
-        band_product(b, left, kinds[k], part(b, x, along, before + offsets[k], each));
-    sum = k == 0 ? product : b.op("add", {sum, product});
+  for (const Band& band : bands_of(b, given, offsets, kinds)) {
+    const Var product = band_product(b, band, part(b, x, along, before + band.offset, each));
+    sum = sum.none() ? product : b.op("add", {sum, product});
   }
   return {by_blocks ? out_of_blocks(b, sum, rows) : sum};
 }

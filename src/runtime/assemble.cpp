@@ -8,6 +8,7 @@
 #include "runtime/fuse_steps.h"
 #include "runtime/state.h"
 #include "runtime/stretch.h"
+#include "runtime/whole_loops.h"
 
 namespace heddle::runtime {
 
@@ -126,6 +127,7 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   state->meetings = std::move(assembler.meetings);
   sort_slots(*state);
   state->stretches = find_stretches(state->steps, state->slots);
+  find_whole_loops(state->steps, state->slots, state->device(), state->infos);
   return Executable(std::move(state));
 }
 

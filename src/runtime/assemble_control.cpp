@@ -90,6 +90,7 @@ void Assembler::while_loop(const Op& op, std::size_t number) {
   slots.next_step();
   for (std::size_t i = 0; i < count; ++i) {
     if (now[i] == kNone) continue;
+    loop.carried.push_back(now[i]);
     slots.touch(now[i]);
     set_slot(program_.result(op, i), now[i]);
     if (slot(program_.operands(end)[i]) == now[i]) continue;

@@ -414,8 +414,28 @@ void Assembler::library(const CompiledUnit& unit, std::unique_ptr<LibraryCall> c
   StepInfo info = info_of(op, "library");
   info.name = call->text();
   work.call = std::move(call);
+  if (const FusedMark mark = fused_mark(program_, op); mark.number >= 0) set_rows(unit, mark, work);
   step.work = std::move(work);
   emit(std::move(step), std::move(info));
+}
+
+// A product that was marked, some rows at a time: of what is gathered, or of its result.
+void Assembler::set_rows(const CompiledUnit& unit, const FusedMark& mark, LibraryStep& work) const {
+  const Op& op = program_.op(unit.op);
+  int gathered = -1;
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    const OpId maker = program_.value(program_.operands(op)[i]).op;
+    if (maker != kNone && program_.op(maker).def->collective == CollectiveKind::all_gather &&
+        fused_mark(program_, program_.op(maker)).number == mark.number)
+      gathered = static_cast<int>(i);
+  }
+  work.fused = mark.number;
+  auto rows = RowProducts::make(*compiled_.device, program_, op,
+                                unit.views ? &*unit.views : nullptr, gathered);
+  if (rows)
+    work.rows = *std::move(rows);
+  else
+    work.why_whole = rows.reason();
 }
 
 void Assembler::reference(const CompiledUnit& unit) {

@@ -54,6 +54,7 @@ class Assembler {
   bool may_be_fused(ValueId v) const;
   std::int64_t fused_grain(const CompiledUnit& unit) const;
   void library(const CompiledUnit& unit, std::unique_ptr<LibraryCall> call, std::size_t number);
+  void set_rows(const CompiledUnit& unit, const FusedMark& mark, LibraryStep& work) const;
   void reference(const CompiledUnit& unit);
   void collective(OpId id, std::size_t number);
   void copy(SlotId from, SlotId to, const Type& type);

@@ -183,10 +183,13 @@ int RankGrid::rank_of(std::int64_t number) const {
 FusedMark fused_mark(const Program& program, const Op& op) {
   FusedMark mark{.number = integer_or(program.attr(op, kFusedAttr), -1),
                  .chunk_count = integer_or(program.attr(op, kFusedChunksAttr), 0)};
-  const Attr* attr = program.attr(op, kFusedByAttr);
-  const auto* by = attr == nullptr ? nullptr : attr->get<std::string>();
-  if (by != nullptr && *by == "ring") mark.by = chunks::Algorithm::ring;
-  if (by != nullptr && *by == "tree") mark.by = chunks::Algorithm::tree;
+  mark.lanes = static_cast<int>(integer_or(program.attr(op, kFusedLanesAttr), 1));
+  const std::string_view by = text_or(program.attr(op, kFusedByAttr), "");
+  if (by == "ring") mark.by = chunks::Algorithm::ring;
+  if (by == "tree") mark.by = chunks::Algorithm::tree;
+  const std::string_view through = text_or(program.attr(op, kFusedThroughAttr), "");
+  if (through == "bandwidth") mark.through = chunks::Protocol::bandwidth;
+  if (through == "latency") mark.through = chunks::Protocol::latency;
   return mark;
 }
 

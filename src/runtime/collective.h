@@ -19,12 +19,14 @@ struct Pack {
   std::size_t end() const { return first + count; }
 };
 
-// A reduce_scatter and an all_gather of what is made of it, with the same number, are one step that
-// computes chunk by chunk.
+// A reduce_scatter, an all_gather of what is made of it, and products at both ends, with the same
+// number, are one step that computes chunk by chunk.
 struct FusedMark {
   std::int64_t number = -1;      // none: it stays by itself
   std::int64_t chunk_count = 0;  // of a slice; 0: as many as fit caches
   chunks::Algorithm by = chunks::Algorithm::direct;
+  chunks::Protocol through = chunks::Protocol::direct;
+  int lanes = 1;  // of a rank
 };
 
 // One op, with all that runs need of it.

@@ -51,12 +51,14 @@ class StepCounter {
   // Small operands go as one, which are copied for that.
   void add(const Step&, const StartStep& work, Works& all) { add(*work.op, all); }
   void add(const Step&, const FusedStep& work, Works& all) {
-    add(*work.reduce, all);
+    if (work.produce.rows) all.push_back(work.produce.rows->work());
+    if (work.reduce) add(*work.reduce, all);
     for (const auto& launch : work.norm.before) all.push_back(launch->work());
     if (work.norm.op) add(*work.norm.op, all);
     for (const auto& launch : work.norm.after) all.push_back(launch->work());
-    all.push_back(work.launch->work());
+    if (work.launch) all.push_back(work.launch->work());
     if (work.gather) add(*work.gather, all);
+    if (work.consume.rows) all.push_back(work.consume.rows->work());
   }
   void add(const CollectiveOp& op, Works& all) {
     if (op.kind == CollectiveKind::partition_id || op.kind == CollectiveKind::replica_id) return;

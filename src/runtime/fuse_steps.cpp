@@ -17,9 +17,7 @@ class Fuser {
   void run() {
     for (std::size_t i = 0; i < list_.steps.size(); ++i) {
       const auto* start = std::get_if<StartStep>(&list_.steps[i].work);
-      if (start == nullptr || start->op->fused.number < 0 ||
-          start->op->kind != CollectiveKind::reduce_scatter)
-        continue;
+      if (start == nullptr || start->op->fused.number < 0 || !is_first(*start->op)) continue;
       const Verdict fused = fuse(i);
       if (!fused) infos_[list_.steps[i].info].note = "not fused: " + fused.reason();
     }
@@ -31,8 +29,18 @@ class Fuser {
     return std::get<StartStep>(list_.steps[i].work);
   }
 
-  Verdict fuse(std::size_t scatter) {
-    HEDDLE_TRY(const FusedMembers found, find_members(list_, scatter));
+  // Whether others are found from this one: a reduce_scatter, or an all_gather without one.
+  bool is_first(const CollectiveOp& op) const {
+    if (op.kind != CollectiveKind::all_gather) return op.kind == CollectiveKind::reduce_scatter;
+    return std::ranges::none_of(list_.steps, [&](const Step& step) {
+      const auto* other = std::get_if<StartStep>(&step.work);
+      return other != nullptr && other->op->fused.number == op.fused.number &&
+             other->op->kind == CollectiveKind::reduce_scatter;
+    });
+  }
+
+  Verdict fuse(std::size_t collective) {
+    HEDDLE_TRY(const FusedMembers found, find_members(list_, collective));
     HEDDLE_TRY_VOID(check_device(found));
     const std::vector<std::size_t> members = found.all();
     HEDDLE_TRY(std::vector<std::size_t> order, order_around(members));
@@ -40,13 +48,16 @@ class Fuser {
     const auto place = static_cast<std::size_t>(std::ranges::find(order, kNowhere) - order.begin());
     put_together(found, order);
     const auto& fused = std::get<FusedStep>(list_.steps[members.front() + place].work);
-    if (in_host_memory_)
+    if (in_host_memory_ && (fused.launch || fused.gather))
       for (SlotId s : {fused.sum, fused.made}) give_up(s);
     return yes();
   }
 
   Verdict check_device(const FusedMembers& found) const {
     if (in_host_memory_) return yes();
+    if (found.product != kNowhere || found.user != kNowhere || found.launch == kNowhere ||
+        found.scatter == kNowhere)
+      return reason("products stay apart on this device");
     if (std::get<LaunchStep>(list_.steps[found.launch].work).grain == 0)
       return reason("the kernel does not take its elements one after the other");
     return yes();
@@ -119,20 +130,26 @@ class Fuser {
   }
 
   Step fused_step(const FusedMembers& found) {
-    auto& launch = std::get<LaunchStep>(list_.steps[found.launch].work);
-    const StartStep& sum = start_at(found.scatter);
-    FusedStep work{.reduce = sum.op,
-                   .number = sum.number,
-                   .launch = std::move(launch.launch),
-                   .grain = launch.grain,
-                   .given = sum.operands[0],
-                   .sum = sum.results[0]};
+    const StartStep& first = start_at(found.first());
+    FusedStep work{.number = first.number};
+    if (found.scatter != kNowhere) {
+      work.reduce = first.op;
+      work.given = first.operands[0];
+      work.sum = first.results[0];
+    }
+    if (found.launch != kNowhere) {
+      auto& launch = std::get<LaunchStep>(list_.steps[found.launch].work);
+      work.launch = std::move(launch.launch);
+      work.grain = launch.grain;
+    }
     if (found.gather != kNowhere) {
       const StartStep& all = start_at(found.gather);
       work.gather = all.op;
       work.made = all.operands[0];
       work.gathered = all.results[0];
     }
+    if (found.product != kNowhere) work.produce = product_of(found.product);
+    if (found.user != kNowhere) work.consume = product_of(found.user);
     if (found.norm != kNowhere) work.norm = norm_of(found);
     if (!in_host_memory_) {
       FusedStep::Apart& apart = work.apart.emplace();
@@ -146,12 +163,11 @@ class Fuser {
       keep(found.norm, found.normed, apart.norm, apart.normed);
       keep(found.gather, found.gathered, apart.gather, apart.gathered);
     }
-    const Step& begins = list_.steps[found.scatter];
+    const Step& begins = list_.steps[found.first()];
     Step step{.work = {}, .info = begins.info, .time = begins.time};
     const auto add = [&](std::vector<SlotId>& to, const std::vector<SlotId>& from) {
       for (SlotId s : from)
-        if (!holds(to, s) && !(in_host_memory_ && (s == work.sum || s == work.made)))
-          to.push_back(s);
+        if (!holds(to, s) && !(in_host_memory_ && is_inside(work, s))) to.push_back(s);
     };
     for (std::size_t i : found.all()) {
       add(step.reads, list_.steps[i].reads);
@@ -160,6 +176,17 @@ class Fuser {
     join_infos(found, work);
     step.work = std::move(work);
     return step;
+  }
+
+  // What lies elsewhere while the step runs, or nowhere as a whole.
+  static bool is_inside(const FusedStep& work, SlotId slot) {
+    if (!work.launch && !work.gather) return false;
+    return (work.reduce && slot == work.sum) || (work.reduce && slot == work.made);
+  }
+
+  FusedStep::Product product_of(std::size_t i) {
+    auto& call = std::get<LibraryStep>(list_.steps[i].work);
+    return {std::move(call.rows), {call.operands[0], call.operands[1]}, call.results[0]};
   }
 
   FusedStep::Norm norm_of(const FusedMembers& found) {
@@ -174,26 +201,35 @@ class Fuser {
   }
 
   void join_infos(const FusedMembers& found, const FusedStep& work) {
-    StepInfo& info = infos_[list_.steps[found.scatter].info];
-    const StepInfo& kernel = infos_[list_.steps[found.launch].info];
-    info.name =
-        fmt::format("{} with {}", work.gather ? "all_reduce" : "reduce_scatter", kernel.name);
+    StepInfo& info = infos_[list_.steps[found.first()].info];
+    info.name = name_of(found, work);
     info.note = "computed inside of the collective, chunk by chunk";
-    if (work.grain == 0) info.note = "computed inside of the collective, as a whole";
+    if (work.launch && work.grain == 0) info.note = "computed inside of the collective, as a whole";
     if (work.norm.op)
       info.note += in_host_memory_ ? ", with the sum of its numbers" : ", once its norm is known";
     for (std::size_t i : found.all())
-      if (i != found.scatter && !std::holds_alternative<WaitStep>(list_.steps[i].work)) {
+      if (i != found.first() && !std::holds_alternative<WaitStep>(list_.steps[i].work)) {
         join(info, infos_[list_.steps[i].info]);
         gone_.insert(list_.steps[i].info);
       }
     // Behind a norm a device has written all sums, and reads them again.
-    if (in_host_memory_ || !work.norm.op) {
+    const bool keeps_sums = !in_host_memory_ && work.norm.op != nullptr;
+    if (work.reduce && (work.launch || work.gather) && !keeps_sums) {
       info.bytes_read -= slots_[work.sum].bytes;
       info.bytes_written -= slots_[work.sum].bytes;
     }
-    if (work.gather) info.bytes_written -= slots_[work.made].bytes;
-    if (work.gather) info.bytes_read -= slots_[work.made].bytes;
+    if (work.launch && work.gather) {
+      info.bytes_written -= slots_[work.made].bytes;
+      info.bytes_read -= slots_[work.made].bytes;
+    }
+  }
+  // "gemm 64x64x64 f32, all_reduce with fused_add": what it does, in order.
+  std::string name_of(const FusedMembers& found, const FusedStep& work) const {
+    std::string name = work.produce.rows ? work.produce.rows->text() + ", " : "";
+    name += !work.reduce ? "all_gather" : work.gather ? "all_reduce" : "reduce_scatter";
+    if (work.launch) name += " with " + infos_[list_.steps[found.launch].info].name;
+    if (work.consume.rows) name += ", " + work.consume.rows->text();
+    return name;
   }
   static void join(StepInfo& info, const StepInfo& with) {
     info.ops += ", " + with.ops;

@@ -22,6 +22,8 @@ constexpr std::int64_t kChunkBytes = std::int64_t{1} << 21;
 constexpr std::int64_t kMostChunks = 256;
 // Messages of a channel under way: one is used while the next one comes.
 constexpr int kSlots = 2;
+// With a product inside: rows of a chunk, and chunks of a slice, all of which may be under way.
+constexpr std::int64_t kLeastRows = 32, kMostProductChunks = comm::kMostChunkSlots;
 
 // Kernels expect what they are given to begin at multiples of so many bytes.
 constexpr std::int64_t kAligned = Block::kAlignment;
@@ -47,9 +49,9 @@ class FusedWork {
   Verdict run() {
     kept_.slots = run_.now;
     comm::ChunkRunner::Work work;
-    work.dtype = step_.reduce->operands[0].dtype;
-    work.reduce = step_.reduce->reduce;
-    work.what = step_.reduce->label;
+    work.dtype = step_.first().operands[0].dtype;
+    work.reduce = step_.first().reduce;
+    work.what = step_.first().label;
     work.at = [this](const Chunk& chunk) { return at(chunk); };
     work.compute = [this](const ChunkOp& op) { return compute(op); };
     return kept_.runner->run(transport_, work);
@@ -61,48 +63,63 @@ class FusedWork {
   // Whether sums stay where they are made: on their way to others, or until a norm is known.
   bool keeps_sums() const {
     const std::uint32_t sum = program().buffer("sum");
-    return step_.norm.op || program().buffers[sum].holds == chunks::Holds::all;
+    return sum != kNone &&
+           (step_.norm.op || !step_.launch || program().buffers[sum].holds == chunks::Holds::all);
   }
   Chunk held_sums() const { return program().held(program().buffer("sum"), kept_.runner->me()); }
 
-  // Sums of the own slice are mostly used soon after they are made.
+  // Sums of the own slice are mostly used soon after they are made: each lane has room for as many
+  // chunks as it has under way.
   void make_room() {
-    kept_.chunk.clear();
+    kept_.place.clear();
     kept_.largest = 0;
-    for (const chunks::Lane& lane : program().lanes)
-      for (const ChunkOp& op : lane.ops) {
-        if (lane.rank != kept_.runner->me() || op.function != chunks::Function::finish) continue;
-        kept_.chunk.emplace(op.reads[0].first, kept_.chunk.size());
-        kept_.largest = std::max(kept_.largest, program().bytes(op.reads[0]));
+    const chunks::ChunkProgram& all = program();
+    std::size_t lane = 0;
+    for (const chunks::Lane& each : all.lanes) {
+      if (each.rank != kept_.runner->me()) continue;
+      std::size_t number = 0;
+      for (const ChunkOp& op : each.ops) {
+        if (op.function != chunks::Function::finish) continue;
+        const auto slots = static_cast<std::size_t>(kept_.slots_of_lane);
+        kept_.place.emplace(op.reads[0].first, lane * slots + number++ % slots);
+        kept_.largest = std::max(kept_.largest, all.bytes(op.reads[0]));
       }
+      ++lane;
+    }
     kept_.largest = up_to_aligned(kept_.largest);
-    std::int64_t bytes = kept_.largest * kSlots;
+    std::int64_t bytes = kept_.largest * kept_.slots_of_lane *
+                         static_cast<std::int64_t>(std::max<std::size_t>(lane, 1));
     if (keeps_sums()) {
-      const Chunk held = held_sums(), own = program().slice(held.buffer, kept_.runner->me());
-      const std::int64_t before =
-          program().bytes({held.buffer, held.first, own.first - held.first});
+      const Chunk held = held_sums(), own = all.slice(held.buffer, kept_.runner->me());
+      const std::int64_t before = all.bytes({held.buffer, held.first, own.first - held.first});
       kept_.sums_begin = up_to_aligned(before) - before;
-      bytes = kept_.sums_begin + program().bytes(held);
+      bytes = kept_.sums_begin + all.bytes(held);
     }
     kept_.sums = Block::raw(static_cast<std::size_t>(bytes));
     if (!step_.norm.op) return;
-    const std::uint32_t numbers = program().buffer("numbers");
-    kept_.numbers = Block::raw(
-        static_cast<std::size_t>(program().bytes(program().held(numbers, kept_.runner->me()))));
+    const std::uint32_t numbers = all.buffer("numbers");
+    kept_.numbers =
+        Block::raw(static_cast<std::size_t>(all.bytes(all.held(numbers, kept_.runner->me()))));
+  }
+
+  // From the first element that this rank has of a buffer.
+  std::int64_t beyond_held(const Chunk& chunk) const {
+    const Chunk held = program().held(chunk.buffer, kept_.runner->me());
+    return program().bytes({chunk.buffer, 0, chunk.first - held.first});
   }
 
   std::byte* at(const Chunk& chunk) {
     const std::int64_t bytes = program().buffers[chunk.buffer].element_bytes;
     if (chunk.buffer == program().buffer("in"))
-      return host_pointer(run_.now[step_.given]) + chunk.first * bytes;
+      return host_pointer(run_.now[step_.reduce ? step_.given : step_.made]) + beyond_held(chunk);
     if (chunk.buffer == program().buffer("out"))
-      return host_pointer(run_.now[step_.gathered]) + chunk.first * bytes;
+      return host_pointer(run_.now[step_.gather ? step_.gathered : step_.sum]) + beyond_held(chunk);
     if (chunk.buffer == program().buffer("numbers"))
       return kept_.numbers->data() + chunk.first * bytes;
     if (keeps_sums())
       return kept_.sums->data() + kept_.sums_begin + (chunk.first - held_sums().first) * bytes;
-    const auto place = static_cast<std::int64_t>(kept_.chunk.at(chunk.first) % kSlots);
-    return kept_.sums->data() + place * kept_.largest;
+    return kept_.sums->data() +
+           static_cast<std::int64_t>(kept_.place.at(chunk.first)) * kept_.largest;
   }
 
   Verdict compute(const ChunkOp& op) {
@@ -111,9 +128,30 @@ class FusedWork {
         return give_numbers(op);
       case chunks::Function::total:
         return sum_numbers();
+      case chunks::Function::produce:
+        return multiply(step_.produce, op.to);
+      case chunks::Function::consume:
+        return multiply(step_.consume, op.reads[0]);
       default:
         return finish(op);
     }
+  }
+
+  // Rows of a product: those that a chunk has.
+  Verdict multiply(const FusedStep::Product& product, const Chunk& chunk) {
+    const std::int64_t row = product.rows->row_elements();
+    HEDDLE_TRY(const RowProducts::Part part,
+               product.rows->part(chunk.first / row, chunk.count / row));
+    const DeviceAddress operands[] = {run_.now[product.operands[0]] + part.operands[0],
+                                      run_.now[product.operands[1]] + part.operands[1]};
+    const DeviceAddress result = run_.now[product.result] + part.result;
+    const auto workspace = static_cast<std::size_t>(part.call->workspace_bytes());
+    if (workspace > 0 && (kept_.workspace == nullptr || kept_.workspace->size() < workspace))
+      kept_.workspace = Block::raw(workspace);
+    return run_.queue->call(
+        *part.call, {operands,
+                     {&result, 1},
+                     workspace > 0 ? address_of(kept_.workspace->data()) : DeviceAddress{}});
   }
 
   Verdict launch_all(const std::vector<std::unique_ptr<Launch>>& launches) {
@@ -197,37 +235,68 @@ class FusedWork {
 
 }  // namespace
 
+namespace {
+
+// Chunks begin where blocks of the kernel, rows of the products and aligned addresses do.
+std::int64_t grain_of(const FusedStep& step, const chunks::ChunkedCollective& wanted) {
+  std::int64_t grain = 1;
+  if (step.launch && step.grain > 0) {
+    const std::int64_t narrowest =
+        step.gather ? std::min(wanted.element_bytes, wanted.result_bytes) : wanted.element_bytes;
+    grain = std::lcm(step.grain, std::max<std::int64_t>(kAligned / narrowest, 1));
+  }
+  for (const FusedStep::Product& product : {step.produce, step.consume})
+    if (product.rows) grain = std::lcm(grain, product.rows->row_elements());
+  return grain;
+}
+
+std::int64_t chunks_of(const FusedStep& step, const chunks::ChunkedCollective& wanted) {
+  if (step.launch && step.grain == 0) return 1;
+  const std::int64_t slice = wanted.elements / wanted.ranks;
+  const std::int64_t grains = (slice + wanted.grain - 1) / wanted.grain;
+  std::int64_t fit = std::min(kMostChunks, slice * wanted.element_bytes / kChunkBytes);
+  for (const FusedStep::Product& product : {step.produce, step.consume})
+    if (product.rows)
+      fit = std::min(kMostProductChunks, slice / product.rows->row_elements() / kLeastRows);
+  const std::int64_t asked = step.first().fused.chunk_count;
+  return std::clamp<std::int64_t>(asked > 0 ? asked : fit, 1, std::max<std::int64_t>(1, grains));
+}
+
+}  // namespace
+
 Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transport& transport,
                                              const ResolvedCollective& resolved, FusedRun& kept) {
-  const Type& slice = step.reduce->results[0];
+  const CollectiveOp& first = step.first();
   chunks::ChunkedCollective wanted;
-  wanted.kind = step.gather ? chunks::ChunkedKind::all_reduce : chunks::ChunkedKind::reduce_scatter;
-  wanted.algorithm = step.reduce->fused.by;
+  wanted.kind = !step.reduce  ? CollectiveKind::all_gather
+                : step.gather ? CollectiveKind::all_reduce
+                              : CollectiveKind::reduce_scatter;
+  wanted.algorithm = first.fused.by;
+  wanted.protocol = first.fused.through;
+  wanted.channels = first.fused.lanes;
   wanted.ranks = static_cast<int>(resolved.size);
-  wanted.elements = count_of(step.reduce->operands[0]);
-  wanted.element_bytes = byte_size(slice.dtype);
+  wanted.elements = count_of(step.reduce ? first.operands[0] : first.results[0]);
+  wanted.element_bytes = byte_size(first.operands[0].dtype);
   wanted.result_bytes = step.gather ? byte_size(step.gather->operands[0].dtype) : 1;
-  wanted.slots = kSlots;
-  wanted.finish = true;
+  wanted.finish = step.launch != nullptr;
+  wanted.produce = step.produce.rows != nullptr;
+  wanted.consume = step.consume.rows != nullptr;
   wanted.norm = step.norm.op != nullptr;
   if (wanted.norm && step.apart) {  // what comes before the norm is done apart
     wanted.norm = false;
-    wanted.kind = chunks::ChunkedKind::all_gather;
+    wanted.kind = CollectiveKind::all_gather;
   }
   wanted.number_bytes = 0;
   if (wanted.norm)
     for (const Type& type : step.norm.op->operands) wanted.number_bytes += type.bytes();
   wanted.number_bytes = std::max<std::int64_t>(wanted.number_bytes, 1);
-  if (step.grain > 0) {
-    const std::int64_t narrowest =
-        std::min(wanted.element_bytes, step.gather ? wanted.result_bytes : wanted.element_bytes);
-    wanted.grain = std::lcm(step.grain, std::max<std::int64_t>(kAligned / narrowest, 1));
-    const std::int64_t blocks = (count_of(slice) + wanted.grain - 1) / wanted.grain;
-    const std::int64_t asked = step.reduce->fused.chunk_count;
-    const std::int64_t fit = std::min(kMostChunks, slice.bytes() / kChunkBytes);
-    wanted.chunks = static_cast<int>(
-        std::clamp<std::int64_t>(asked > 0 ? asked : fit, 1, std::max<std::int64_t>(1, blocks)));
-  }
+  wanted.grain = grain_of(step, wanted);
+  wanted.chunks = static_cast<int>(chunks_of(step, wanted));
+  wanted.channels = std::min(wanted.channels, wanted.chunks);
+  wanted.slots = kSlots;
+  if (wanted.produce || wanted.consume)
+    wanted.slots = std::clamp(wanted.chunks / wanted.channels, kSlots, comm::kMostChunkSlots);
+  kept.slots_of_lane = wanted.slots;
   // As transports do: in the order of the ranks.
   const std::vector<int>& ranks = transport.members(resolved.group);
   for (int i = 0; i < wanted.ranks; ++i) wanted.order.push_back(i);
@@ -243,9 +312,9 @@ Verdict run_fused(const FusedStep& step, RunState& run, Transport& transport,
   FusedWork work(step, run, kept, transport);
   if (!resolved.done) {
     HEDDLE_TRY(const RankGrid grid, rank_grid(transport, options));
-    HEDDLE_TRY(resolved, resolve(*step.reduce, transport, grid));
+    HEDDLE_TRY(resolved, resolve(step.first(), transport, grid));
     if (!resolved.member)
-      return reason("{}: this rank is in none of its groups", step.reduce->label);
+      return reason("{}: this rank is in none of its groups", step.first().label);
     if (!step.apart) HEDDLE_TRY_VOID(work.prepare(resolved));
   }
   return step.apart ? run_fused_on_device(step, run, kept, resolved, transport, options)

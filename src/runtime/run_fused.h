@@ -23,8 +23,10 @@ struct FusedRun {
   std::shared_ptr<Block> made;     // results whose place is not aligned
   std::shared_ptr<Block> numbers;  // of a norm, by rank
   std::vector<int> order;          // in which ranks are summed
-  std::unordered_map<std::int64_t, std::size_t> chunk;  // of the own slice, by its first element
-  std::int64_t largest = 0;                             // bytes of a chunk of sums
+  int slots_of_lane = 1;                                // chunks of sums that a lane has room for
+  std::unordered_map<std::int64_t, std::size_t> place;  // of a chunk of sums, by its first element
+  std::int64_t largest = 0;                             // bytes of such a chunk
+  std::shared_ptr<Block> workspace;                     // of products
   std::vector<DeviceAddress> slots;                     // of the launch
   // On a device of its own. Null: one by one.
   std::unique_ptr<ChunkLaunch> launch;

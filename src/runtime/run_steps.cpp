@@ -11,6 +11,8 @@ namespace heddle::runtime {
 
 namespace {
 
+constexpr std::int64_t kCountedTurns = 1024;
+
 class Runner {
  public:
   Runner(const ExecutableState& state, RunState& run, const RunOptions& options,
@@ -186,17 +188,36 @@ class Runner {
   Verdict run_loop(const LoopStep& loop, const Step& step) {
     // A device of its own would have to be waited for at every turn.
     const bool is_counted = loop.exact_trips && !queue_.device().in_host_memory();
+    // A trace shows every step.
+    LoopLaunch* whole = options_.trace == nullptr ? loop.whole.get() : nullptr;
     for (std::int64_t turn = 0;; ++turn) {
       HEDDLE_TRY_VOID(may_go_on(step));
+      if (whole != nullptr) {
+        if (turn % kCountedTurns == 0) whole->count(turn == 0 ? 0 : kCountedTurns);
+        if (whole->is_ready()) return run_whole(*whole, step);
+      }
       if (is_counted) {
         if (turn == *loop.exact_trips) return yes();
       } else {
         HEDDLE_TRY_VOID(run(loop.condition));
         HEDDLE_TRY(const auto goes_on, scalar<std::uint8_t>(loop.predicate));
-        if (goes_on == 0) return yes();
+        if (goes_on == 0) {
+          if (whole != nullptr) whole->count(turn % kCountedTurns);
+          return yes();
+        }
       }
       HEDDLE_TRY_VOID(run(loop.body));
       for (const auto& [a, b] : loop.swaps) std::swap(run_.now[a], run_.now[b]);
+    }
+  }
+
+  Verdict run_whole(const LoopLaunch& whole, const Step& step) {
+    while (true) {
+      HEDDLE_TRY(const TurnsDone did, queue_.turns(whole, run_.now.data(), whole.turns_at_once()));
+      if (did.turns % 2 != 0)
+        for (const auto& [a, b] : whole.moved()) std::swap(run_.now[a], run_.now[b]);
+      if (did.over) return yes();
+      HEDDLE_TRY_VOID(may_go_on(step));
     }
   }
 

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "heddle/device.h"
+#include "heddle/loop_work.h"
 #include "heddle/program.h"
 #include "runtime/collective.h"
+#include "runtime/row_products.h"
 
 namespace heddle::runtime {
 
@@ -28,6 +30,10 @@ struct LibraryStep {
   std::unique_ptr<LibraryCall> call;
   std::vector<SlotId> operands = {}, results = {};
   SlotId workspace = kNone;
+  // Of a product that may go into a collective: its mark, and its rows or why it has none.
+  std::int64_t fused = -1;
+  std::shared_ptr<RowProducts> rows = {};
+  std::string why_whole = {};
 };
 
 // A program of one op, interpreted.
@@ -60,14 +66,21 @@ struct WaitStep {
 };
 
 // A reduce_scatter, a launch that works on its result and an all_gather of what that makes, as one
-// chunk program: a chunk of sums is used while it is in the cache, and travels on at once.
+// chunk program: a chunk of sums is used while it is in the cache, and travels on at once. Products
+// at both ends make rows while others travel, and use those that have come. Any of these may be
+// missing, but for one of the collectives.
 struct FusedStep {
-  std::shared_ptr<const CollectiveOp> reduce = {}, gather = {};  // gather: may be null
-  std::size_t number = 0;                                        // of the reduce_scatter
+  std::shared_ptr<const CollectiveOp> reduce = {}, gather = {};
+  std::size_t number = 0;  // of the first of them
   std::unique_ptr<Launch> launch = {};
   std::int64_t grain = 0;                 // elements of a block of the launch; 0: it is done whole
   SlotId given = kNone, sum = kNone;      // of the reduce_scatter
   SlotId made = kNone, gathered = kNone;  // of the all_gather
+  struct Product {
+    std::shared_ptr<RowProducts> rows = {};  // null: there is none
+    std::array<SlotId, 2> operands = {kNone, kNone};
+    SlotId result = kNone;
+  } produce = {}, consume = {};
   // A norm: launches on all of the slice, numbers of theirs that are summed over the devices, and
   // launches on what comes of it. Then only does the launch above go chunk by chunk.
   struct Norm {
@@ -86,6 +99,8 @@ struct FusedStep {
     WaitStep gathered = {};
   };
   std::optional<Apart> apart = {};
+
+  const CollectiveOp& first() const { return reduce ? *reduce : *gather; }
 };
 
 struct Step;
@@ -112,6 +127,8 @@ struct LoopStep {
   SlotId predicate = kNone;
   // Each pair changes places after the body: what it wrote is what the next turn reads.
   std::vector<std::pair<SlotId, SlotId>> swaps = {};
+  std::vector<SlotId> carried = {};        // hold something before and after
+  std::unique_ptr<LoopLaunch> whole = {};  // all turns, where the device can
 };
 
 struct BranchStep {

@@ -77,9 +77,11 @@ class Combiner : public WaitingCollectives {
   void write_all(RegionId at) {
     write_put_off(at, std::exchange(put_off_, {}));
     while (!waiting_.empty()) {
-      const Key key = waiting_.begin()->first;
-      flush(at, key);
-      waiting_.erase(key);
+      const auto first = waiting_.begin();
+      if (first->second.ops.empty())
+        waiting_.erase(first);
+      else
+        flush(at, first->first);
     }
   }
 
@@ -101,6 +103,7 @@ class Combiner : public WaitingCollectives {
   void write(RegionId at, OpId id) {
     const Op& op = from_.op(id);
     bring(at, op);
+    if (begun_.contains(id)) return;  // with others, once what it needs was there
     if (const Key key = key_of(id); key != kAlone)
       wait(at, key, id);
     else
@@ -233,6 +236,9 @@ class Combiner : public WaitingCollectives {
   }
 
   // ---- collectives that begin early
+
+  // A sum over one axis that goes on over another one.
+  void has_come(RegionId at, ValueId v) override { begin_early(at, v); }
 
   void begin_early(RegionId at, ValueId v) {
     const auto it = early_of_.find(v);

@@ -71,7 +71,7 @@ bool WaitingCollectives::write_ring(RegionId at, const Group& group) {
   if (parts.size() < 2) return false;
   const auto results =
       write_joined_permutes(out_, at, parts, from_.attrs_of(first), location(first.loc));
-  for (std::size_t g = 0; g < groups.size(); ++g) set_results(groups[g], results[g]);
+  for (std::size_t g = 0; g < groups.size(); ++g) set_results(at, groups[g], results[g]);
   return true;
 }
 
@@ -108,7 +108,8 @@ bool WaitingCollectives::is_like(const Group& group, const Group& other) const {
   return types(group) == types(other);
 }
 
-void WaitingCollectives::set_results(const Group& group, std::span<const ValueId> results) {
+void WaitingCollectives::set_results(RegionId at, const Group& group,
+                                     std::span<const ValueId> results) {
   std::size_t next = 0;
   for (OpId id : group.ops) {
     const Op& op = from_.op(id);
@@ -117,6 +118,9 @@ void WaitingCollectives::set_results(const Group& group, std::span<const ValueId
       waits_in_.erase(from_.result(op, i));
     }
   }
+  for (OpId id : group.ops)
+    for (std::size_t i = 0; i < from_.op(id).result_count; ++i)
+      has_come(at, from_.result(from_.op(id), i));
 }
 
 void WaitingCollectives::write_group(RegionId at, const Group& group) {
@@ -135,7 +139,7 @@ void WaitingCollectives::write_group(RegionId at, const Group& group) {
                                 location(first.loc));
   std::vector<ValueId> results;
   for (std::size_t i = 0; i < types.size(); ++i) results.push_back(out_.result(out_.op(made), i));
-  set_results(group, results);
+  set_results(at, group, results);
 }
 
 }  // namespace heddle

@@ -34,6 +34,8 @@ class WaitingCollectives : public Copier {
   Key key_of(OpId id);
   void wait(RegionId at, Key key, OpId id);
   void flush(RegionId at, Key key);
+  // A result of a collective is there.
+  virtual void has_come(RegionId at, ValueId v) = 0;
 
   std::map<Key, Group> waiting_;
   std::unordered_map<ValueId, Key> waits_in_;  // results that are not there yet
@@ -46,7 +48,7 @@ class WaitingCollectives : public Copier {
   // Of the same op, between partitions too, and of the same types.
   bool is_like(const Group& group, const Group& other) const;
   bool may_be_apart(const Group& group, const Group& other) const;
-  void set_results(const Group& group, std::span<const ValueId> results);
+  void set_results(RegionId at, const Group& group, std::span<const ValueId> results);
   void write_group(RegionId at, const Group& group);
 
   const std::int64_t combine_bytes_;

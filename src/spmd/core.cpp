@@ -55,6 +55,10 @@ ValueId Core::compute_again(const Fetch& fetch) {
 ValueId Core::follow(const Fetch& fetch) {
   if (fetch.again) return compute_again(fetch);
   const ValueId v = fetch.value;
+  if (fetch.zeros) {
+    define(v, fetch.to, w.over(w.zero(type_of(v).dtype), local_type(type_of(v), split(fetch.to))));
+    return find(v, fetch.to)->local;
+  }
   if (fetch.anew) {
     const Array& value = *from.attr(from.op(from.value(v).op), "value")->get<Array>();
     const Type local = local_type(value.type(), split(fetch.from));

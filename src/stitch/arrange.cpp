@@ -5,17 +5,13 @@
 #include <unordered_set>
 
 #include "heddle/op.h"
+#include "stitch/copies.h"
 #include "stitch/explore.h"
 #include "stitch/sink.h"
 
 namespace heddle {
 
 namespace {
-
-struct Contracted {
-  std::vector<std::size_t> unit_of;  // by vertex
-  std::vector<Pattern> units;
-};
 
 Contracted contract(const Graph& graph, const std::vector<Pattern>& patterns) {
   Contracted c;
@@ -31,43 +27,6 @@ Contracted contract(const Graph& graph, const std::vector<Pattern>& patterns) {
     }
   return c;
 }
-
-// Values that every kernel can make for itself from what is there before all work: repeated
-// arguments and constants, and numbers of positions.
-class Copies {
- public:
-  explicit Copies(const Graph& graph) : graph_(graph), is_free_(graph.size(), false) {
-    for (Vertex v = 0; v < graph.size(); ++v) {
-      const Op& op = graph.op(v);
-      const bool repeats =
-          op.def->rearranges == Rearrange::broadcast || op.def->rearranges == Rearrange::iota;
-      is_free_[v] = repeats && graph.stitchable[v] && graph.producers[v].empty();
-    }
-  }
-
-  // Those that the pattern reads and others make.
-  Pattern needed_by(const Pattern& pattern) const {
-    Pattern more;
-    for (Vertex v : pattern)
-      for (Vertex from : graph_.producers[v])
-        if (is_free_[from] && !std::binary_search(pattern.begin(), pattern.end(), from))
-          more.push_back(from);
-    std::sort(more.begin(), more.end());
-    more.erase(std::unique(more.begin(), more.end()), more.end());
-    return more;
-  }
-
-  // Whether somebody needs it in memory.
-  bool must_be_kept(Vertex v) const {
-    return !is_free_[v] || graph_.escapes[v] ||
-           std::any_of(graph_.consumers[v].begin(), graph_.consumers[v].end(),
-                       [&](Vertex c) { return !graph_.stitchable[c]; });
-  }
-
- private:
-  const Graph& graph_;
-  std::vector<bool> is_free_;
-};
 
 constexpr Turn kNever = {SIZE_MAX, SIZE_MAX};
 
@@ -140,6 +99,11 @@ StitchGroup group_of(const Graph& graph, const Readers& readers, const Copies& c
   for (Vertex v : more) add(v, true);
   StitchGroup group = make_group(*graph.program, readers, std::move(ops));
   std::erase_if(group.outputs, [&](ValueId v) { return own.contains(v); });
+  for (Vertex v : pattern) {
+    const ValueId made = graph.program->result(graph.op(v), 0);
+    if (copies.is_read_by_a_copy(v) && std::ranges::find(group.outputs, made) == group.outputs.end())
+      group.outputs.push_back(made);
+  }
   return group;
 }
 
@@ -148,7 +112,7 @@ StitchGroup group_of(const Graph& graph, const Readers& readers, const Copies& c
 Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found,
                              const FoldedMoves& moves) {
   const Contracted c = contract(graph, found.patterns);
-  const Copies copies(graph);
+  const Copies copies(graph, c);
   auto [turn, way] = find_places(graph, copies, c);
   HEDDLE_CHECK(std::ranges::find(turn, kNever) == turn.end(), "kernels wait for one another");
   sink_kernels(graph, {c.units, c.unit_of, way, turn});

@@ -59,8 +59,8 @@ class Explorer {
     // next best groups.
     constexpr int kMostTurns = 4;
     for (int turn = 0; turn < kMostTurns; ++turn) {
-      done.patterns =
-          merge(graph_, cost_, choose(), [this](const Pattern& p) { return has_kernel(p); });
+      const IsLegal is_legal = [this](const Pattern& p) { return has_kernel(p); };
+      done.patterns = mend_cuts(graph_, cost_, merge(graph_, cost_, choose(), is_legal), is_legal);
       if (!find_suspects(done.patterns)) break;
     }
     std::erase_if(done.patterns, [this](const Pattern& p) { return !lowers(p); });

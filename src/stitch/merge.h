@@ -19,4 +19,9 @@ std::vector<Pattern> merge(const Graph& graph, const CostModel& cost, std::vecto
 std::vector<Pattern> join_chains(const Graph& graph, const CostModel& cost,
                                  std::vector<Pattern> plan, const IsLegal& is_legal);
 
+// Where a full pattern has a part of what is tied together by tensors and another one the rest of
+// it, both parts become one pattern and leave the others.
+std::vector<Pattern> mend_cuts(const Graph& graph, const CostModel& cost, std::vector<Pattern> plan,
+                               const IsLegal& is_legal);
+
 }  // namespace heddle

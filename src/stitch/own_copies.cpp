@@ -1,6 +1,7 @@
 // What is spread out or easily had again, once for every stretch of work that needs it.
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "heddle/op.h"
 #include "heddle/stitch.h"
@@ -18,6 +19,10 @@ class OwnCopies {
   OwnCopies(const Program& program, const DeviceCalls* calls, const MachineFigures& machine)
       : program_(program), calls_(calls) {
     stretches_.of.assign(program.op_count(), kNone);
+    readers_.assign(program.op_count(), 0);
+    for (OpId id = 0; id < program.op_count(); ++id)
+      for (ValueId v : program.operands(program.op(id)))
+        if (const OpId maker = program.value(v).op; maker != kNone) ++readers_[maker];
     for (const Function& f : program.functions)
       if (f.body != kNone) number(f.body);
     again_.emplace(program, calls, machine, stretches_);
@@ -28,6 +33,8 @@ class OwnCopies {
     const OpId id = program_.value(program_.result(op, 0)).op;
     HEDDLE_TRY_VOID(take_copies(rewriter, op, stretches_.of[id]));
     written_in_[id] = stretches_.of[id];
+    for (ValueId v : program_.operands(op))
+      if (ties_many(program_.value(v).op)) taken_.insert(program_.value(v).op);
     return false;
   }
 
@@ -52,20 +59,35 @@ class OwnCopies {
     for (ValueId v : program_.operands(op)) {
       const OpId maker = program_.value(v).op;
       const auto written = written_in_.find(maker);
-      if (maker == kNone || written == written_in_.end() || written->second == stretch) continue;
+      if (maker == kNone || written == written_in_.end()) continue;
+      if (written->second == stretch && !(ties_many(maker) && taken_.contains(maker))) continue;
       if (stretches_.region.at(maker) != stretches_.region.at(program_.value(op.results).op))
         continue;
       const Op& again = program_.op(maker);
       if (!is_spread_out(program_, again) && !again_->is_worth(maker, stretch)) continue;
       written->second = stretch;
+      taken_.erase(maker);
       HEDDLE_TRY_VOID(take_copies(rewriter, again, stretch));
       HEDDLE_TRY_VOID(rewriter.copy_op(again));
     }
     return yes();
   }
 
+  // One number as a large tensor that many read: it would hold together what has nothing else in
+  // common, as the update of all tensors of a size. Every reader has its own.
+  bool ties_many(OpId maker) const {
+    constexpr std::uint32_t kManyReaders = 8;
+    if (maker == kNone || readers_[maker] <= kManyReaders) return false;
+    const Op& op = program_.op(maker);
+    return op.def->form != Form::constant && op.operand_count == 1 && op.result_count == 1 &&
+           is_spread_out(program_, op) &&
+           program_.type_of(program_.operands(op)[0]).elements() == 1;
+  }
+
   const Program& program_;
   const DeviceCalls* const calls_;
+  std::vector<std::uint32_t> readers_;  // by op
+  std::unordered_set<OpId> taken_;      // copies that a reader has
   Stretches stretches_;
   std::uint32_t made_ = 0;  // stretches
   std::optional<HadAgain> again_;

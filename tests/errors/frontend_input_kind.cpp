@@ -25,7 +25,15 @@ WRONG_USE(InputKind, ASerializedExport, read(bytes(kExported)), "f: this is a fu
 WRONG_USE(InputKind, AnHloProto, read(bytes(kProto)), "f: this is an HLO proto",
           "jax.jit(f).lower(x).as_text(debug_info=True)")
 WRONG_USE(InputKind, OtherBytes, read(std::string_view("\x93NUMPY\1\0v\0", 10)),
+          "f: this is an array of NumPy", "jax.jit(f).lower(x).as_text(debug_info=True)")
+WRONG_USE(InputKind, ASafetensorsFile, read(std::string_view("\2\0\0\0\0\0\0\0{}", 10)),
+          "f: this is a file of arrays", "jax.jit(f).lower(x).as_text(debug_info=True)")
+WRONG_USE(InputKind, UnknownBytes, read(std::string_view("\x80\4\x95\0\0", 5)),
           "f: this is no text", "jax.jit(f).lower(x).as_text(debug_info=True)")
+WRONG_USE(InputKind, CompressedBytes, read(std::string_view("\x1f\x8b\x08\0\0", 5)),
+          "f: this is compressed by gzip", "gunzip")
+WRONG_USE(InputKind, Python, read("#!/usr/bin/env python3\nimport jax\n"), "f: this is Python",
+          "jax.jit(f).lower(x).as_text(debug_info=True)")
 WRONG_USE(
     InputKind, HloText,
     read("HloModule jit_f, entry_computation_layout={(f32[3]{0})->f32[3]{0}}\n\nENTRY main {"),

@@ -52,11 +52,11 @@ WRONG_USE(ShardingError, PartThatIsAll, sharded("@m, [{\"y\":(1)4}, {}]"), "writ
 WRONG_USE(ShardingError, PartsSideBySide, sharded("@m, [{\"y\":(1)2, \"y\":(2)2}, {}]"),
           "two parts of axis \"y\"", "as one")
 WRONG_USE(ShardingError, TooFewDimensions, sharded("@m, [{\"x\"}]"), "t.mlir:2:17",
-          "it has 1 dimensions and tensor<8x8xf32> has 2")
+          "it has 1 dimension and tensor<8x8xf32> has 2")
 WRONG_USE(ShardingError, TooManyDimensions, sharded("@m, [{}, {}, {}]"), "it has 3 dimensions")
 WRONG_USE(ShardingError, NoDimensions, sharded("@m, []"), "it has 0 dimensions")
 WRONG_USE(ShardingError, DimensionsOfAToken, sharded("@m, [{}]", "!stablehlo.token"),
-          "it has 1 dimensions")
+          "it has 1 dimension")
 WRONG_USE(ShardingError, NoSharding,
           read_stablehlo("func.func @f(%a: tensor<f32> {sdy.sharding = 5}) { return }"),
           "expected a sharding")

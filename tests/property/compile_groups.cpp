@@ -86,7 +86,7 @@ void agrees(Choices& choices, bool machine_code) {
   require(reference.ok(), [&] { return shown(reference.reason()); });
   CompileOptions options;
   options.machine_code = machine_code;
-  options.machine = MachineFigures{.workers = static_cast<int>(choices.pick({2, 1, 5, 64}))};
+  options.machine = MachineFigures{.workers = static_cast<int>(choices.pick({2, 1, 5, 64, 3, 16}))};
   // Workers so slow that it pays to have all of them at work.
   if (options.machine->workers == 64) options.machine->light_rate = 1e6;
   const auto executable = compile(program, options);

@@ -3,6 +3,7 @@
 
 #include "../unit/compiled.h"
 #include "choices.h"
+#include "device/cpu/device.h"
 #include "heddle/builder.h"
 
 namespace heddle {
@@ -153,6 +154,14 @@ HEDDLE_PROPERTY(CompiledPrograms, Stitched) { check(any_program(), {.machine_cod
 
 HEDDLE_PROPERTY(CompiledPrograms, ArgumentsGivenAway) {
   check(any_program(), {.machine_code = false, .donated = {true, true, true}});
+}
+
+// Compiled, with loops as functions from their first turn on; LLVM takes its time for each case.
+TEST(CompiledPrograms, LoopsAsFunctions) {
+  static CpuDevice device(CpuJitOptions{.turns_before_code = 0});
+  if (const Verdict can = device.can_compile(); !can) GTEST_SKIP() << can.reason();
+  property::run_property(rc::detail::toProperty([] { check(any_program(), {.device = &device}); }),
+                         0, {.cases = 20});
 }
 
 }  // namespace

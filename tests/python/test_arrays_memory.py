@@ -43,6 +43,39 @@ def test_a_view_in_another_type_is_the_same_memory(size):
     same(results)
 
 
+def test_dlpack_copies_or_shares(size):
+    theirs = np.arange(float(size))
+    copied, shared = hn.from_dlpack(theirs), hn.from_dlpack(theirs, copy=False)
+    theirs[0] = 5
+    assert float(copied[0]) == 0 and float(shared[0]) == 5
+    shared[1] = 7
+    shared += 1
+    assert theirs[:2].tolist() == [6, 8]
+    ours = hn.arange(float(size)) * 2
+    back = np.from_dlpack(ours)
+    back[0] = 9
+    assert float(ours[0]) == 0
+    with pytest.raises(ValueError, match="device"):
+        hn.from_dlpack(theirs, device="moon")
+
+
+def test_masked_copies(size):
+    results = []
+    for module, a in both(size):
+        a = a * 2
+        module.copyto(a, a[::-1], where=a > 5)
+        module.copyto(a, module.ones(1), where=a[::-1] > 3)
+        module.putmask(a, a > 4, a * 3)
+        module.putmask(a, a < 1, 0.5)
+        module.putmask(a, a < 2, [1.0, 2.0])  # from the front, again and again
+        with pytest.raises(ValueError):
+            module.copyto(a, module.ones(3), where=a > 5)
+        b = module.asarray(a).astype(np.int32)
+        module.putmask(b, b > 1, 2.5)
+        results.append((a, b))
+    same(results)
+
+
 def test_strided_views_write_into_the_array(size):
     results = []
     for module, a in both(size):

@@ -133,8 +133,89 @@ def test_rules_of_legate_sparse():
     numpy.testing.assert_array_equal(numpy.asarray(a), [0.5] * 3)
 
 
+def test_sums_blocks_and_masks_of_legate_sparse():
+    import cupynumeric as np
+    import legate_sparse as sparse
+    from legate_sparse.csr import geam
+    from legate_sparse.linalg import eigsh
+    from legate_sparse.utils import sort_by_rows_then_cols
+
+    dense = numpy.array([[1.0, 2, 0], [3, 0, 4], [0, 0, 5]])
+    A, B = sparse.csr_array(dense), sparse.csr_array(dense.T.copy())
+    for wrong in (np.ones(3), "text", [1, 2]):
+        with pytest.raises(AssertionError):
+            A != wrong
+    for call in (lambda: A + 5.0, lambda: 5.0 - A):
+        with pytest.raises(NotImplementedError):
+            call()
+    numpy.testing.assert_array_equal(numpy.asarray((0 - A).todense()), -dense)
+    numpy.testing.assert_array_equal(numpy.asarray(A + np.asarray(dense)), 2 * dense)
+    numpy.testing.assert_array_equal(numpy.asarray((A * 2).vals), 2 * dense[dense != 0])
+    C = geam(A, B, 2.0, -1.0)
+    numpy.testing.assert_array_equal(numpy.asarray(C.todense()), 2 * dense - dense.T)
+    numpy.testing.assert_array_equal(numpy.asarray(geam(A, B, 1.0, 1.0, C=C).todense()), dense + dense.T)
+    with pytest.raises(TypeError, match="two csr_arrays"):
+        geam(A, dense)
+    mask = A.copy()
+    mask.data = numpy.ones(A.nnz, bool)
+    A[mask] = 7
+    assert (A.get_data() == 7).all()
+    whole = sparse.block_array([[B, None], [None, B]], dtype=np.float32)
+    assert whole.shape == (6, 6) and whole.dtype == np.float32 and whole.nnz == 2 * B.nnz
+    for wrong, words in (([], "cannot be empty"), ([[A, sparse.csr_array(dense[:2])]], "rows")):
+        with pytest.raises(ValueError, match=words):
+            sparse.block_array(wrong)
+    with pytest.raises(TypeError, match="csr_array"):
+        sparse.block_array([[A, dense]])
+    rows, columns = numpy.array([2, 0, 2, 1]), numpy.array([1, 5, 0, 3])
+    assert numpy.asarray(sort_by_rows_then_cols(rows, columns)).tolist() == [1, 3, 2, 0]
+    banded = sparse.diags([1.0, 4.0, 1.0], [-1, 0, 1], shape=(12, 12), format="csr")
+    assert eigsh(banded, k=2, return_eigenvectors=False).shape == (2,)
+    for more, words in (({"k": 0}, "greater than 0"), ({"k": 12}, "smaller than n"), ({"which": "no"}, "which must be")):
+        with pytest.raises(ValueError, match=words):
+            eigsh(banded, **more)
+
+
+def test_generators_and_factorisations_of_cupynumeric():
+    import cupynumeric as np
+    from cupynumeric.runtime import runtime
+
+    assert runtime.num_gpus == 0 and runtime.num_procs > 0
+    for kind in (np.random.XORWOW, np.random.MRG32k3a, np.random.PHILOX4_32_10):
+        bits = kind(seed=3)
+        rng = np.random.Generator(bits)
+        drawn = rng.uniform(1.0, 3.0, size=5000, dtype=np.float32)
+        assert drawn.dtype == np.float32 and 1 <= drawn.min() and drawn.max() <= 3 and abs(drawn.mean() - 2) < 0.05
+        again = np.random.Generator(kind(seed=3)).uniform(1.0, 3.0, size=5000, dtype=np.float32)
+        assert (drawn == again).all()
+        assert rng.binomial(ntrials=9, p=0.5, size=4, dtype=np.uint32).dtype == np.uint32
+        assert rng.standard_t(df=3.0, size=(2, 3)).shape == (2, 3) and rng.cauchy(1.0, 2.0, 3).shape == (3,)
+        assert rng.integers(512, 653548, size=9, dtype=np.int16).dtype == np.int16
+        assert bits.random_raw((2, 3)).shape == (2, 3) and isinstance(bits.random_raw(), int)
+    with pytest.raises(NotImplementedError):
+        np.random.BitGenerator()
+    assert np.random.uniform(size=(2, 2), dtype=np.float32).dtype == np.float32
+    assert np.random.rand(3, dtype=np.float32).dtype == np.float32 and np.random.binomial(n=3, p=0.5, size=2).shape == (2,)
+    with pytest.raises(TypeError):
+        np.random.uniform(0.0, 1.0, 3, breadth=2)
+
+    a = numpy.array([[4.0, 1j], [-1j, 3]])
+    for lower in (True, False):
+        solved = np.linalg.cho_solve(np.linalg.cho_factor(a, lower=lower), numpy.array([1.0, 2]))
+        numpy.testing.assert_allclose(a @ numpy.asarray(solved), [1, 2])
+    with pytest.raises(ValueError, match="non-finite"):
+        np.linalg.cho_factor(np.array([[np.nan]]))
+    numpy.testing.assert_allclose(numpy.asarray(np.linalg.expm(np.zeros((2, 2)))), numpy.eye(2))
+    with pytest.raises(ValueError, match="not supported"):
+        np.linalg.expm(np.eye(2), method="guess")
+    u, s, vh = np.linalg.tssvd(np.asarray(numpy.arange(12.0).reshape(6, 2)))
+    assert u.shape == (6, 2) and s.shape == (2,) and vh.shape == (2, 2)
+    out = np.zeros(2)
+    assert np.linalg.solve(np.eye(2), np.ones(2), out=out) is out and out.sum() == 2
+
+
 def test_tables_of_benchmarks(tmp_path, monkeypatch):
-    from legate.util.benchmark import benchmark_log
+    from legate.util.benchmark import BenchmarkLog, benchmark_log
 
     out = io.StringIO()
     with benchmark_log("mine", ["size", "time"], out=out, metadata={"a": 1}) as log:
@@ -143,9 +224,18 @@ def test_tables_of_benchmarks(tmp_path, monkeypatch):
             log.log(size=3)
     assert out.getvalue().splitlines()[-2:] == ["size,time", "3,0.5"]
     monkeypatch.setenv("LEGATE_BENCHMARK_OUT", str(tmp_path))
-    with benchmark_log("mine", ["size"]) as log:
+    with benchmark_log("my own", ["size"]) as log:
         log.log(size=1)
-    assert len(list(tmp_path.glob("mine_*.0.csv"))) == 1
+    assert len(list(tmp_path.glob("myown_*.0.csv"))) == 1
+
+    class Silent(BenchmarkLog):
+        def _log_metadata(self, metadata):
+            pass
+
+        _log_columns = _log_row = _log_metadata
+
+    with Silent("mine", 0, ["size"], os.devnull, {}) as log:
+        log.log(size=1)
 
 
 def test_wrong_use_of_the_command():

@@ -99,9 +99,28 @@ def test_forms_are_chosen_by_structure(all_recorded):
     assert stencil._form("rows").parameters["kinds"] == [2, 2, 0]
     holed = sparse.csr_array(np.where(np.arange(50) == 7, 0, np.eye(50)))
     assert holed._form("rows").parameters["kinds"] == [3]
+    symmetric = sparse.diags([np.arange(1.0, 46), np.arange(1.0, 51), np.arange(1.0, 46)], [-5, 0, 5], format="csr")
+    form = symmetric._form("rows")
+    assert form.parameters["kinds"] == [0, 0, 4] and len(form.operands) == 2
+    symmetric.data[1] += 1
+    assert symmetric._form("rows").parameters["kinds"] == [0, 0, 0]
     rng = np.random.default_rng(1)
     mixed = sparse.csr_array(matrix(rng, shape=(60, 60), kind="long"))
     assert len(mixed._form("rows").groups) > 1
+
+
+@pytest.mark.parametrize("dtype", ("f8", "c16", "i4"))
+@pytest.mark.parametrize("holes", (False, True))
+def test_products_of_symmetric_matrices(dtype, holes, all_recorded):
+    rng = np.random.default_rng(3)
+    half = np.triu(np.tril(rng.integers(1, 9, (40, 40)), 7) * (rng.random((40, 40)) > 0.1 * holes), 0)
+    theirs = scipy_sparse.csr_array((half + np.triu(half, 1).T).astype(dtype))
+    ours = sparse.csr_array(theirs)
+    assert any(kind >= 4 for kind in ours._form("rows").parameters["kinds"])
+    x = rng.integers(-9, 9, 40).astype(dtype)
+    same(ours @ hnp.asarray(x), theirs @ x)
+    wide = rng.integers(-9, 9, (40, 3)).astype(dtype)
+    same(ours @ hnp.asarray(wide), theirs @ wide)
 
 
 @pytest.mark.parametrize("kind", ("bands", "alike", "long"))

@@ -38,6 +38,15 @@ TEST(Nearest, NothingIsNearToWhatIsFar) {
   EXPECT_TRUE(nearest(std::string(1000, 'r'), known).empty());
 }
 
+TEST(Nearest, ShortNamesAreNearWhereTheyBeginAlike) {
+  const Words known = {"w", "b", "dp", "-n"};
+  EXPECT_EQ(nearest("ww", known), (Words{"w"}));
+  EXPECT_EQ(nearest("dq", known), (Words{"dp"}));
+  EXPECT_TRUE(nearest("tp", known).empty());
+  EXPECT_TRUE(nearest("c", known).empty());
+  EXPECT_TRUE(nearest("-k", known).empty());
+}
+
 TEST(Nearest, IsSaidAsAQuestion) {
   const Words known = {"ab1", "ab2", "ab3", "ab4"};
   EXPECT_EQ(did_you_mean("ab0", known), "; did you mean `ab1`, `ab2` or `ab3`?");

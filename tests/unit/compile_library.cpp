@@ -406,6 +406,11 @@ TEST(Library, Transforms) {
       fft("3x6x5xcomplex<f32>", "3x6x8xf32", "IRFFT", "6, 8"),
       fft("4x1xf32", "4x1xcomplex<f32>", "RFFT", "1"),
       fft("2x2xcomplex<f32>", "2x2xf32", "IRFFT", "2"),
+      // Eight lines at a time, by rows and by columns, and what is left of both.
+      fft("17x30xf32", "17x16xcomplex<f32>", "RFFT", "30"),
+      fft("9x16xcomplex<f32>", "9x30xf32", "IRFFT", "30"),
+      same("10x24x9xcomplex<f32>", "FFT", "24, 9"),
+      same("11x6x12xcomplex<f64>", "IFFT", "6, 12"),
   };
   for (const std::string& text : programs) {
     SCOPED_TRACE(text);

@@ -200,7 +200,7 @@ TEST(Target, WrongUses) {
   EXPECT_THAT(why_not("dp=2", {"arg1=tp,_"}), HasSubstr("tp"));
   EXPECT_THAT(why_not("dp=2", {"arg9=dp,_"}), HasSubstr("called arg9; it has 2 arguments"));
   EXPECT_THAT(why_not("dp=2", {"arg1"}), HasSubstr("write NAME=SHARDING"));
-  EXPECT_THAT(why_not("dp=2", {"arg1=dp"}), HasSubstr("1 dimensions and tensor<7x4xf32> has 2"));
+  EXPECT_THAT(why_not("dp=2", {"arg1=dp"}), HasSubstr("1 dimension and tensor<7x4xf32> has 2"));
   EXPECT_THAT(why_not("@", {"arg1=dp,_"}), HasSubstr("shard needs a mesh"));
   EXPECT_THAT(why_not("@none", {}), HasSubstr("has no mesh @none"));
   EXPECT_THAT(why_not("dp=0", {}), HasSubstr("dp"));

@@ -90,7 +90,7 @@ TEST(CudaChunkLaunch, CompilesWithSumsInsideOfTheKernel) {
 TEST(CudaChunkLaunch, CompilesWithAKernelBeforeAGather) {
   use_build_environment();
   if (!find_nvrtc()) GTEST_SKIP() << find_nvrtc().reason();
-  const auto text = text_of({.kind = chunks::ChunkedKind::all_gather,
+  const auto text = text_of({.kind = CollectiveKind::all_gather,
                              .ranks = 2,
                              .elements = 2 * 8192,
                              .grain = 1024,

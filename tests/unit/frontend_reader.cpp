@@ -217,6 +217,8 @@ struct Mistake {
 TEST(ReaderError, EachMistakeIsNamed) {
   const Mistake mistakes[] = {
       {"%0 = stablehlo.frobnicate %a : tensor<4xf32>", "unknown operation 'stablehlo.frobnicate'"},
+      {"%0 = stablehlo.ad %a, %b : tensor<4xf32>", "did you mean `stablehlo.add`"},
+      {"%0 = mhlo.add %a, %b : tensor<4xf32>", "'mhlo.add'; did you mean `stablehlo.add`?"},
       {"%0 = stablehlo.add %a, %b : tensor<5xf32>", "is used as tensor<5xf32>"},
       {"%0 = stablehlo.add %a : tensor<4xf32>", "takes 2 operands and has 1"},
       {"%0, %1 = stablehlo.add %a, %b : tensor<4xf32>", "gives 1 results and 2 are named"},

@@ -48,6 +48,40 @@ TEST(Inline, CallsBecomeBodies) {
   EXPECT_EQ(run(flat, 3), ints32({}, {90}));
 }
 
+// JAX gives what lies in its own functions a name alone: their line is that of the call.
+TEST(Inline, WhatHasNoLineHasThatOfItsCall) {
+  Builder b;
+  b.function(
+      "inner", {i32()},
+      [&](const Vars& in) -> Vars {
+        b.at({.line = 1, .user = "neg"});
+        const Var negated = -in[0];
+        b.at({.line = 2, .user = "own.py:3"});
+        return {negated + in[0]};
+      },
+      true);
+  b.function(
+      "outer", {i32()},
+      [&](const Vars& in) {
+        b.at({.line = 3, .user = "jit"});
+        return b.call("inner", in);
+      },
+      true);
+  b.function("main", {i32()}, [&](const Vars& in) -> Vars {
+    b.at({.line = 4, .user = "model.py:57"});
+    const Var first = b.call("outer", in)[0];
+    b.at({.line = 5, .user = "model.py:58"});
+    return b.call("outer", {first});
+  });
+  const Program flat = inlined(b);
+  std::vector<std::string> lines;
+  for (const OpId id : flat.region(flat.find_function("main")->body).ops)
+    if (const Location& at = flat.location(flat.op(id).loc); flat.op(id).result_count > 0)
+      lines.push_back(fmt::format("{} from {}", at.line, at.user));
+  EXPECT_THAT(lines, ::testing::ElementsAre("1 from model.py:57", "2 from own.py:3",
+                                            "1 from model.py:58", "2 from own.py:3"));
+}
+
 TEST(Inline, CallsInRegionsAndCompositesToo) {
   Builder b;
   add_square(b);

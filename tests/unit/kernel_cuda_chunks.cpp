@@ -144,7 +144,7 @@ void expect_sums(const ChunkedCollective& wanted, int blocks, bool sums_inside =
   const auto made = for_host(program, sums_of_floats(program, blocks, sums ? &*sums : nullptr));
   ASSERT_TRUE(made) << made.reason();
   Ranks ranks(program, made->chunks);
-  const bool gathers = wanted.kind == ChunkedKind::all_gather;
+  const bool gathers = wanted.kind == CollectiveKind::all_gather;
   for (int turn = 0; turn < 3; ++turn) {
     std::vector<float> sums(static_cast<std::size_t>(wanted.elements), 0);
     for (int r = 0; r < wanted.ranks; ++r) {
@@ -209,7 +209,7 @@ TEST(CudaChunks, ComputationAndNormsGoInside) {
 // What is computed inside loads what all ranks were given, and adds it up by itself.
 TEST(CudaChunks, SumsAreTakenByWhatIsInside) {
   for (const int ranks : {2, 3, 5})
-    for (const ChunkedKind kind : {ChunkedKind::all_reduce, ChunkedKind::reduce_scatter}) {
+    for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter}) {
       SCOPED_TRACE(fmt::format("{} {}", ranks, name(kind)));
       std::vector<int> order;
       for (int r = ranks; r-- > 0;) order.push_back(r);
@@ -236,7 +236,7 @@ TEST(CudaChunks, SumsThatAreNeededElsewhereAreKept) {
   EXPECT_FALSE(
       has_sums({.protocol = Protocol::bandwidth, .ranks = 3, .elements = 64, .finish = true}));
   EXPECT_FALSE(has_sums({.ranks = 3, .elements = 64, .finish = true, .norm = true}));
-  EXPECT_FALSE(has_sums({.kind = ChunkedKind::all_gather, .elements = 64, .finish = true}));
+  EXPECT_FALSE(has_sums({.kind = CollectiveKind::all_gather, .elements = 64, .finish = true}));
 }
 
 // A message that is taken as late as the kernel works may be what another waits for.
@@ -253,14 +253,14 @@ TEST(CudaChunks, SumsThatWouldBeTakenTooLateAreKept) {
 }
 
 TEST(CudaChunks, ScattersAndGathers) {
-  expect_sums({.kind = ChunkedKind::reduce_scatter,
+  expect_sums({.kind = CollectiveKind::reduce_scatter,
                .algorithm = Algorithm::tree,
                .protocol = Protocol::bandwidth,
                .ranks = 4,
                .elements = 99,
                .chunks = 2},
               3);
-  expect_sums({.kind = ChunkedKind::all_gather, .ranks = 3, .elements = 100, .chunks = 2}, 1);
+  expect_sums({.kind = CollectiveKind::all_gather, .ranks = 3, .elements = 100, .chunks = 2}, 1);
 }
 
 // Rank 0 sends 5 elements, then 4, of which two blocks have other shares. One block of each rank

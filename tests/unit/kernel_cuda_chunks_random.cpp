@@ -125,7 +125,9 @@ Case random_case(std::uint64_t seed) {
   };
   Case made;
   ChunkedCollective& c = made.wanted;
-  c.kind = static_cast<ChunkedKind>(random() % 4);
+  constexpr CollectiveKind kKinds[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                                       CollectiveKind::all_gather, CollectiveKind::send};
+  c.kind = kKinds[random() % 4];
   c.algorithm = static_cast<Algorithm>(random() % 3);
   c.protocol = static_cast<Protocol>(random() % 3);
   c.ranks = one_of({2, 3, 4, 5});
@@ -134,11 +136,12 @@ Case random_case(std::uint64_t seed) {
   c.grain = one_of({1, 3, 4, 16});
   c.channels = one_of({1, 1, 2, 3});
   c.slots = one_of({1, 2, 3});
-  const bool sums = c.kind == ChunkedKind::all_reduce || c.kind == ChunkedKind::reduce_scatter;
-  c.finish = c.kind != ChunkedKind::send && random() % 2 == 0;
+  const bool sums =
+      c.kind == CollectiveKind::all_reduce || c.kind == CollectiveKind::reduce_scatter;
+  c.finish = c.kind != CollectiveKind::send && random() % 2 == 0;
   c.norm = sums && c.finish && random() % 2 == 0;
   c.produce = random() % 4 == 0;
-  c.consume = c.kind != ChunkedKind::reduce_scatter && random() % 4 == 0;
+  c.consume = c.kind != CollectiveKind::reduce_scatter && random() % 4 == 0;
   if (random() % 2 == 0)
     for (int r = c.ranks; r-- > 0;) c.order.push_back(r);
   made.program = collective_chunks(c).value();

@@ -130,6 +130,7 @@ TEST(Shards, NamesOfThePrograms) {
   EXPECT_THAT(seeds("params[q]=x,_").reason(), HasSubstr("did you mean `params['q']`"));
   EXPECT_THAT(seeds("parms['q']=x,_").reason(), HasSubstr("did you mean `params['q']`"));
   EXPECT_THAT(seeds("agr2=x,_").reason(), HasSubstr("did you mean `arg2`"));
+  EXPECT_THAT(seeds("args0=x,_").reason(), HasSubstr("did you mean `arg0`?"));
   EXPECT_THAT(seeds("parms=x,_").reason(), HasSubstr("did you mean `params`"));
   EXPECT_THAT(seeds("state.otp[0]=x,_").reason(), HasSubstr("did you mean `state.opt[0]`"));
 }

@@ -84,6 +84,22 @@ TEST_F(ArrayLibraryTest, BandsOfOneNumber) {
               ElementsAre(4, 7, -2));
 }
 
+// [[4 2 0 7] [2 4 0 0] [0 0 4 3] [7 0 3 4]], whose lower bands are as the upper ones; a hole sees an
+// infinity.
+TEST_F(ArrayLibraryTest, BandsOfASymmetricMatrixAreReadTwice) {
+  AttrDict parameters = {{"rows", {Attr::Integers{4}}},
+                         {"blocks", {Attr::Integers{1}}},
+                         {"offsets", {Attr::Integers{-3, -1, 0, 1, 3}}},
+                         {"kinds", {Attr::Integers{4, 1, 2, 5, 0}}}};
+  const std::vector<StorePtr> operands = {given({4}, {1, 10, INFINITY, 1000}),
+                                          given({4}, {0, 2, 0, 3}), given({}, {4}),
+                                          given({4}, {7, 0, 0, 0})};
+  EXPECT_THAT(call("sparse.banded_product", operands, parameters),
+              ElementsAre(7024, 42, INFINITY, INFINITY));
+  parameters[2].value = {Attr::Integers{-2, -1, 0, 1, 3}};
+  EXPECT_THROW(call("sparse.banded_product", operands, parameters), Error);
+}
+
 // Of [[4 -1 0] [1 4 -1] [0 1 4]] in two blocks, the second with one row only.
 TEST_F(ArrayLibraryTest, BlocksOfBandsSeeTheirNeighbours) {
   AttrDict parameters = {{"rows", {Attr::Integers{3}}},

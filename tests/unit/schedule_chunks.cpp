@@ -95,8 +95,8 @@ double wanted_of(const ChunkedCollective& c, std::int64_t element) {
     for (int r = 0; r < c.ranks; ++r) sum += number(r, e);
     return sum;
   };
-  if (c.kind == ChunkedKind::send) return number(0, element);
-  if (c.kind == ChunkedKind::all_gather) {
+  if (c.kind == CollectiveKind::send) return number(0, element);
+  if (c.kind == CollectiveKind::all_gather) {
     int owner = 0;
     while (part_begin(c.elements, owner + 1, c.ranks) <= element) ++owner;
     return c.finish ? number(owner, element) / 3 : number(owner, element);
@@ -112,9 +112,9 @@ double wanted_of(const ChunkedCollective& c, std::int64_t element) {
 
 void expect_values(const ChunkedCollective& c, const ChunkProgram& program, ChunkMemory& memory) {
   for (int r = 0; r < c.ranks; ++r) {
-    if (c.kind == ChunkedKind::send && r + 1 < c.ranks) continue;
+    if (c.kind == CollectiveKind::send && r + 1 < c.ranks) continue;
     const std::uint32_t out = program.buffer("out");
-    const bool scatters = c.kind == ChunkedKind::reduce_scatter;
+    const bool scatters = c.kind == CollectiveKind::reduce_scatter;
     const Chunk mine = scatters ? program.slice(out, r) : Chunk{out, 0, c.elements};
     for (std::int64_t i = 0; i < mine.count; ++i) {
       const double wanted = wanted_of(c, mine.first + i);
@@ -145,11 +145,11 @@ void for_each_way(ChunkedCollective c, Visit visit) {
 
 TEST(ChunkPrograms, EveryCollectiveGivesTheSameBitsInAllChunksProtocolsAndOrders) {
   std::uint64_t seed = 1;
-  for (ChunkedKind kind : {ChunkedKind::all_reduce, ChunkedKind::reduce_scatter,
-                           ChunkedKind::all_gather, ChunkedKind::send})
+  for (CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                              CollectiveKind::all_gather, CollectiveKind::send})
     for (Algorithm algorithm : kAlgorithms)
       for (int ranks : {1, 2, 3, 5}) {
-        if (kind == ChunkedKind::send && ranks == 1) continue;
+        if (kind == CollectiveKind::send && ranks == 1) continue;
         std::vector<std::vector<std::byte>> bits;
         for_each_way({.kind = kind, .algorithm = algorithm, .ranks = ranks, .elements = 17},
                      [&](const ChunkedCollective& c) {
@@ -160,7 +160,7 @@ TEST(ChunkPrograms, EveryCollectiveGivesTheSameBitsInAllChunksProtocolsAndOrders
                        std::vector<std::vector<std::byte>> now;
                        for (auto& of_rank : memory.bytes)
                          now.push_back(of_rank[program.buffer("out")]);
-                       if (kind == ChunkedKind::send) now.erase(now.begin(), now.end() - 1);
+                       if (kind == CollectiveKind::send) now.erase(now.begin(), now.end() - 1);
                        if (bits.empty()) bits = now;
                        EXPECT_EQ(bits, now) << words(c);
                      });
@@ -173,9 +173,9 @@ TEST(ChunkPrograms, FusedComputationSeesEveryElementOnce) {
     for (int ranks : {2, 3, 4})
       for (int fused = 0; fused < 6; ++fused) {
         ChunkedCollective c{.algorithm = algorithm, .ranks = ranks, .elements = 14};
-        c.kind = fused == 1                 ? ChunkedKind::reduce_scatter
-                 : fused == 2 || fused == 5 ? ChunkedKind::all_gather
-                                            : ChunkedKind::all_reduce;
+        c.kind = fused == 1                 ? CollectiveKind::reduce_scatter
+                 : fused == 2 || fused == 5 ? CollectiveKind::all_gather
+                                            : CollectiveKind::all_reduce;
         c.produce = fused == 1 || fused == 2 || fused == 4;  // product -> reduce_scatter
         c.consume = fused == 2 || fused == 4;                // all_gather -> product
         c.finish = fused == 0 || fused >= 3;                 // an optimiser; 5: behind its norm
@@ -227,7 +227,7 @@ TEST(ChunkPrograms, AllOrdersOfSmallOnesAreWalked) {
                             .chunks = chunks,
                             .slots = 1};
         c.finish = ranks < 4;
-        if (ranks == 4) c.kind = ChunkedKind::reduce_scatter;
+        if (ranks == 4) c.kind = CollectiveKind::reduce_scatter;
         const ChunkProgram program = collective_chunks(c).value();
         const Walked walked = walk_chunks(program);
         EXPECT_TRUE(walked.all) << words(c);
@@ -280,9 +280,12 @@ TEST(ChunkPrograms, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(why({.ranks = 0}), "ranks 0: at least 1 is needed");
   EXPECT_EQ(why({.chunks = 0}), "chunks 0: at least 1 is needed");
   EXPECT_EQ(why({.slots = 0}), "slots 0: at least 1 is needed");
-  EXPECT_EQ(why({.kind = ChunkedKind::send, .finish = true}), "a send has no sums to finish");
-  EXPECT_EQ(why({.kind = ChunkedKind::all_gather, .finish = true, .norm = true}),
+  EXPECT_EQ(why({.kind = CollectiveKind::send, .finish = true}), "a send has no sums to finish");
+  EXPECT_EQ(why({.kind = CollectiveKind::all_gather, .finish = true, .norm = true}),
             "a all_gather has no sums to finish");
+  EXPECT_EQ(
+      why({.kind = CollectiveKind::all_to_all}),
+      "a all_to_all has no chunk program: all_reduce, reduce_scatter, all_gather and send have");
   EXPECT_EQ(why({.norm = true}), "a norm is there for what finishes the sums");
 }
 
@@ -324,7 +327,7 @@ TEST(SpoiltChunkPrograms, AMessageThatIsNeverSent) {
 
 TEST(SpoiltChunkPrograms, RanksThatAllReceiveFirst) {
   ChunkProgram program =
-      collective_chunks({.kind = ChunkedKind::all_gather, .ranks = 2, .elements = 4}).value();
+      collective_chunks({.kind = CollectiveKind::all_gather, .ranks = 2, .elements = 4}).value();
   for (Lane& lane : program.lanes) {
     const std::size_t receives = find(lane.ops, Kind::receive), sends = find(lane.ops, Kind::send);
     std::swap(lane.ops[receives], lane.ops[sends]);
@@ -334,7 +337,7 @@ TEST(SpoiltChunkPrograms, RanksThatAllReceiveFirst) {
 
 TEST(SpoiltChunkPrograms, MoreMessagesUnderWayThanSlots) {
   // All chunks of a step at once need as many slots.
-  ChunkProgram program = collective_chunks({.kind = ChunkedKind::all_gather,
+  ChunkProgram program = collective_chunks({.kind = CollectiveKind::all_gather,
                                             .algorithm = Algorithm::ring,
                                             .protocol = Protocol::bandwidth,
                                             .ranks = 2,
@@ -384,7 +387,7 @@ TEST(SpoiltChunkPrograms, AChunkThatIsFinishedTwice) {
 }
 
 TEST(SpoiltChunkPrograms, AResultThatIsUsedBeforeItIsThere) {
-  ChunkProgram program = collective_chunks({.kind = ChunkedKind::all_gather,
+  ChunkProgram program = collective_chunks({.kind = CollectiveKind::all_gather,
                                             .protocol = Protocol::bandwidth,
                                             .ranks = 2,
                                             .elements = 4})
@@ -450,8 +453,8 @@ TEST(SpoiltChunkPrograms, SlotsAndBuffersThatAreTooSmall) {
       collective_chunks({.protocol = Protocol::latency, .ranks = 2, .elements = 8}).value();
   for (Channel& channel : program.channels) channel.slot_bytes = 16;  // as bandwidth would have it
   expect_fault(program, FaultKind::too_small, "a slot of 16 bytes cannot hold 32");
-  program =
-      collective_chunks({.kind = ChunkedKind::reduce_scatter, .ranks = 2, .elements = 8}).value();
+  program = collective_chunks({.kind = CollectiveKind::reduce_scatter, .ranks = 2, .elements = 8})
+                .value();
   program.lanes[0].ops[find(program.lanes[0].ops, Kind::reduce)].to.first = 2;
   expect_fault(program, FaultKind::too_small, "rank 0 has out[0..4) and uses [2..6)");
 }

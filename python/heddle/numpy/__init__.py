@@ -26,7 +26,7 @@ if _np.lib.NumpyVersion(_np.__version__) < "2.0.0":
     raise ImportError(f"heddle.numpy needs NumPy 2, whose rules for types it follows: this is NumPy {_np.__version__}")
 
 from heddle.numpy._core import QuickFunction as _QuickFunction, QuickMaker as _QuickMaker
-from heddle.numpy._core import ndarray, recorded as _recorded
+from heddle.numpy._core import adopt as _adopt, ndarray, recorded as _recorded
 from heddle.numpy import _array as _array
 from heddle.numpy import _creation, _derived, _fallback, _index as _index, _makers, _memory, _modules, _products
 from heddle.numpy import _reductions, _shapes, _sorting, _standard, _ufuncs
@@ -126,6 +126,9 @@ def _quick(name: str, function: Any) -> Any:
     made = (_QuickMaker if name in ("zeros", "ones", "empty", "full") else _QuickFunction)(theirs, function)
     _functools.update_wrapper(made, function)
     made._function = theirs
+    if isinstance(theirs, _np.ufunc):  # matmul: its methods have NumPy's answers
+        for part in ("nin", "nout", "signature", "types", "reduce", "accumulate", "reduceat", "outer", "at"):
+            setattr(made, part, getattr(theirs, part))
     return made
 
 
@@ -168,10 +171,25 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    if type(dst) is ndarray and where is True and type(src) is ndarray and _np.can_cast(src.dtype, dst.dtype, casting):
-        dst[...] = src
-    else:
-        _fallback.call("copyto", _np.copyto, (dst, src), {"casting": casting, "where": where})
+    if type(dst) is ndarray and type(src) is ndarray and _np.can_cast(src.dtype, dst.dtype, casting):
+        if where is True:
+            dst[...] = src
+            return
+        if _index.put_chosen(dst, where, src):
+            return
+    _fallback.call("copyto", _np.copyto, (dst, src), {"casting": casting, "where": where})
+
+
+def putmask(a: Any, /, mask: Any, values: Any) -> None:
+    chosen = _adopt(mask)
+    if type(a) is ndarray and type(chosen) is ndarray and chosen.shape == a.shape:
+        put = _adopt(values)
+        # What is as long as neither one nor all is repeated from the front.
+        as_it_is = type(put) is ndarray and (put.ndim == 0 or put.shape == a.shape)
+        loses = as_it_is and put.dtype.kind == "c" and a.dtype.kind != "c"  # of which NumPy warns
+        if as_it_is and not loses and _index.put_chosen(a, chosen, put):
+            return
+    _fallback.call("putmask", _np.putmask, (a, mask, values), {})
 
 
 def shape(a: Any) -> tuple[int, ...]:
@@ -213,8 +231,8 @@ def __getattr__(name: str) -> Any:
     theirs = getattr(_np, name)
     if isinstance(theirs, _types.ModuleType):
         value = _modules.ours_of(theirs)
-    elif name == "nditer":
-        value = _memory.nditer
+    elif name in ("nditer", "from_dlpack"):
+        value = getattr(_memory, name)
     elif name in _makers.NAMES:
         value = _makers.answer_for(name, theirs)
     else:

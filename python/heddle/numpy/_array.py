@@ -75,8 +75,18 @@ def flatten(self: ndarray, order: Any = "C") -> Any:
 def iterate(self: ndarray) -> Any:
     if self.ndim == 0:
         raise TypeError("iteration over a 0-d array")
-    for i in range(self.shape[0]):
-        yield self[i]
+    return (self[i] for i in range(self.shape[0]))
+
+
+def conjugate(self: ndarray) -> Any:
+    return _ufuncs.ufuncs["conjugate"](self) if self.dtype.kind == "c" else self
+
+
+def _array_interface(self: ndarray) -> Any:
+    """NumPy's, of the present values, which live as long as what is given out."""
+    shown = self._snapshot().view()
+    shown.flags.writeable = False
+    return {**shown.__array_interface__, "data": shown}
 
 
 def fill(self: ndarray, value: Any) -> None:
@@ -165,8 +175,8 @@ def _namespace(self: ndarray, api_version: str | None = None) -> Any:
 
 def _dlpack(self: ndarray, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
             copy: bool | None = None) -> Any:  # fmt: skip
-    if copy is False:
-        raise BufferError("a recorded array gives a copy of its memory only")
+    if copy is False:  # both write to it from then on
+        return _memory.shared(self).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=False)
     return self._snapshot().copy().__dlpack__(
         stream=stream, max_version=max_version, dl_device=dl_device
     )
@@ -234,8 +244,8 @@ _METHODS: dict[str, Any] = {
     "argmin": lambda self, *a, **k: _reductions.arg_extremum("argmin", self, *a, **k),
     "cumsum": lambda self, *a, **k: _reductions.running("cumsum", self, *a, **k),
     "cumprod": lambda self, *a, **k: _reductions.running("cumprod", self, *a, **k),
-    "conj": _from_function(_ufuncs.ufuncs["conjugate"]),
-    "conjugate": _from_function(_ufuncs.ufuncs["conjugate"]),
+    "conj": conjugate,
+    "conjugate": conjugate,
     "sort": _sorting.sort_in_place,
     "argsort": _from_function(_sorting.argsort),
     "searchsorted": _from_function(_sorting.searchsorted),
@@ -248,6 +258,7 @@ _METHODS: dict[str, Any] = {
 _shape_of = ndarray.shape.fget
 _PROPERTIES: dict[str, Any] = {
     "shape": _shape_of,
+    "__array_interface__": _array_interface,
     "mT": _matrix_transpose,
     "real": _real,
     "imag": _imag,

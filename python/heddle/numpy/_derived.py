@@ -73,6 +73,8 @@ def diff(a, n=1, axis=-1):
 
 @_recorded
 def average(a, axis=None, weights=None):
+    if _reductions.dims_of(axis, a.ndim) is None:
+        return None
     if weights is None:
         return _reductions.mean(a, axis)
     weights = adopt(weights)
@@ -203,6 +205,8 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         return None
     a, axis = (a.reshape(-1), 0) if axis is None else (a, axis)
     if not -a.ndim <= axis < a.ndim or isinstance(indices, (int, np.integer)):
+        return None
+    if np.asarray(_fallback.lowered(indices, [])).dtype.kind not in "iu":  # truth values are no mask here
         return None
     return a[(*(slice(None),) * (axis % a.ndim), indices)]
 
@@ -339,7 +343,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         result = quick_call(np.linalg.norm, (x,), {})
         if result is not NotImplemented:
             return result
-    if type(x) is ndarray and x._pending_or_large() and x.dtype.kind in "iuf" and x.dtype.itemsize >= 4:
+    is_plain = type(x) is ndarray and x.dtype.kind in "iuf" and _reductions.dims_of(axis, x.ndim) is not None
+    if is_plain and x._pending_or_large() and x.dtype.itemsize >= 4:
         values = x if x.dtype.kind == "f" else x.astype(float)
         one_axis = isinstance(axis, int) or (axis is None and x.ndim == 1)
         if ord is None or (ord == 2 and one_axis):

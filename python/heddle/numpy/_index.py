@@ -161,6 +161,8 @@ def put(array: ndarray, at: Any, value: Any) -> None:
         at = adopt(at)
     if type(at) is ndarray and at.dtype == bool and recorded.put_where(array, at, value):
         return
+    if type(at) is tuple and _put_along(array, at, value):
+        return
     if array._pending and not _is_mask(at) and _scattered(array, at, value):
         return
     given = [array]
@@ -169,6 +171,52 @@ def put(array: ndarray, at: Any, value: Any) -> None:
     if array._pending or any(one._pending for one in given):
         _fallback.note("ndarray.__setitem__", given)
     array._host(True)[at] = value
+
+
+def put_chosen(array: ndarray, mask: Any, values: ndarray) -> bool:
+    """What copyto does where a mask over all of the array holds; not where NumPy does it as well, or has to complain."""
+    from heddle.numpy import _shapes
+
+    mask = adopt(mask)
+    if type(mask) is not ndarray or mask.dtype != bool or not array._writable:
+        return False
+    if not any(one._pending_or_large() for one in (array, mask, values)):
+        return False
+    try:
+        if np.broadcast_shapes(array.shape, mask.shape, values.shape) != array.shape:
+            return False
+    except ValueError:
+        return False
+    array[...] = _shapes.where(mask, values.astype(array.dtype, copy=False), array)
+    return True
+
+
+def _put_along(array: ndarray, at: tuple[Any, ...], value: Any) -> bool:
+    """array[:, mask] = value: whole dimensions beside one mask, with the same value wherever it holds."""
+    masks = [one for one in at if isinstance(one, (np.ndarray, ndarray)) and one.dtype == bool and one.ndim > 0]
+    whole = [one for one in at if one is Ellipsis or (type(one) is slice and one == slice(None))]
+    if len(masks) != 1 or len(whole) + 1 != len(at) or sum(one is Ellipsis for one in at) > 1:
+        return False
+    mask = adopt(masks[0])
+    open_dims = array.ndim - mask.ndim - sum(one is not Ellipsis for one in whole)
+    if type(mask) is not ndarray or open_dims < 0:
+        return False
+    number = next(n for n, one in enumerate(at) if one is masks[0])
+    before = sum(open_dims if one is Ellipsis else 1 for one in at[:number])
+    moved = [*range(before, before + mask.ndim), *range(before), *range(before + mask.ndim, array.ndim)]
+    value = adopt(value) if isinstance(value, (list, tuple, np.ndarray)) else value
+    if type(value) is ndarray and value.ndim > array.ndim - mask.ndim - before:
+        # Its own dimension for what is chosen, which has to be 1, stands behind those before the mask.
+        rank = array.ndim - mask.ndim + 1
+        if value.ndim > rank:
+            return False
+        shape = (1,) * (rank - value.ndim) + value.shape
+        if shape[before] != 1:
+            return False
+        value = value.reshape((*shape[:before], *shape[before + 1 :]))
+    if isinstance(value, (list, tuple)):
+        return False
+    return recorded.put_where(array._transposed(moved), mask, value)
 
 
 def _scattered(array: ndarray, at: Any, value: Any) -> bool:

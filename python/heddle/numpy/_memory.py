@@ -81,6 +81,15 @@ def shared(array: ndarray) -> Any:
     return shown
 
 
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A copy, but for copy=False: then both write to the same memory."""
+    if device not in (None, "cpu"):
+        raise ValueError(f'Unsupported device for NumPy arrays: {device}. Only "cpu" is supported.')
+    theirs = shared(x) if type(x) is ndarray and copy is False else _fallback.lowered(x, [])
+    made = np.from_dlpack(theirs)
+    return wrap_shared(made) if copy is False else wrap_numpy(made.copy(), [])
+
+
 def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
     """As NumPy's: the elements of an array's memory in any shape and with any steps; it writes into that array."""
     theirs = np.lib.stride_tricks.as_strided

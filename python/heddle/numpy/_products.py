@@ -54,7 +54,15 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, **more: Any) -> Any:
 
 def matmul_into(x1: ndarray, x2: Any) -> Any:
     """x1 @= x2"""
-    x1[...] = matmul(x1, x2)
+    other = adopt(x2)
+    if type(other) is ndarray and x1._writable and x1.ndim > 0 and other.ndim > 1:
+        if np.can_cast(np.result_type(x1.dtype, other.dtype), x1.dtype, "same_kind"):
+            result = matmul(x1, other)
+            if result.shape == x1.shape:
+                x1[...] = result
+                return x1
+    host = x1._host(True) if x1._writable else x1._host()
+    host @= _fallback.lowered(x2, [])  # NumPy knows what is wrong
     return x1
 
 

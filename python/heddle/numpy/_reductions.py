@@ -51,6 +51,18 @@ def _reduced_in(name: str, array: ndarray, dtype: Any) -> np.dtype[Any] | None:
     return None if array.dtype.kind == "c" else array.dtype
 
 
+def _check_names(name: str, more: Any) -> None:
+    for key in more:
+        if key not in ("where", "initial"):
+            raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
+
+
+def _goes_over(mask: ndarray, array: ndarray) -> bool:
+    """Whether a mask's dimensions are the array's, or repeated along them."""
+    pairs = zip(mask.shape[::-1], array.shape[::-1])
+    return mask.ndim <= array.ndim and all(one in (1, size) for one, size in pairs)
+
+
 def reduced(name: str, array: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False,
             **more: Any) -> Any:  # fmt: skip
     """One of sum, prod, max, min, any, all."""
@@ -58,12 +70,12 @@ def reduced(name: str, array: Any, axis: Any = None, dtype: Any = None, keepdims
         mask = more["where"]
         if mask is True or mask is _NOT_GIVEN:
             more.pop("where")
-        elif type(mask) is ndarray and mask.dtype == bool and more.keys() == {"where"}:
+        elif type(mask) is ndarray and mask.dtype == bool and more.keys() == {"where"} and _goes_over(mask, array):
             from heddle.numpy import _shapes
 
             # What is left out counts as what changes nothing.
             neutral = array.dtype.type(_NEUTRAL[name])
-            array = _shapes.where(mask, _shapes.broadcast_to(array, np.broadcast_shapes(array.shape, mask.shape)), neutral)
+            array = _shapes.where(mask, array, neutral)
             return reduced(name, array, axis, dtype, keepdims)
     if type(array) is ndarray and not more:
         dims = dims_of(axis, array.ndim)
@@ -118,6 +130,7 @@ def sums(name: str) -> Any:
 
     def reduction(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
                   **more: Any) -> Any:  # fmt: skip
+        _check_names(name, more)
         if out is not None:
             more["out"] = out
         return reduced(name, a, axis, dtype, keepdims, **more)
@@ -129,6 +142,7 @@ def extrema(name: str) -> Any:
     """The same without a type of its own."""
 
     def reduction(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
+        _check_names(name, more)
         if out is not None:
             more["out"] = out
         return reduced(name, a, axis, None, keepdims, **more)
@@ -166,7 +180,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
         keepdims: Any = False, *, correction: Any = _NOT_GIVEN, **more: Any) -> Any:  # fmt: skip
     ddof = _ddof(ddof, correction)
-    if type(a) is ndarray and out is None and not more and a._pending_or_large():
+    if type(a) is ndarray and out is None and not more and dtype is None and a._pending_or_large():
         from heddle.numpy import _ufuncs
 
         return _ufuncs.ufuncs["sqrt"](var(a, axis, dtype, None, ddof, keepdims))

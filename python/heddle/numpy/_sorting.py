@@ -78,7 +78,9 @@ sort, argsort = _sorted("sort", np.sort), _sorted("argsort", np.argsort)
 
 
 def sort_in_place(self: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, **more: Any) -> None:
-    if axis is not None and not more and self._writable:
+    if not self._writable:
+        raise ValueError("sort array is read-only")
+    if axis is not None and not more:
         result = _recorded_sort("sort", self, axis, order, False)
         if result is not None:
             self[...] = result

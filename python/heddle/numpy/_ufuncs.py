@@ -59,11 +59,17 @@ class Ufunc(UfuncCall):
         mask = adopt(where)
         if type(mask) is not ndarray or mask.dtype != bool:
             return None
+        into = () if out is None else (out.shape,)
+        try:
+            shape = np.broadcast_shapes(*map(np.shape, args), mask.shape, *into)
+        except ValueError:
+            return None  # in NumPy's words
+        if into and shape != out.shape:
+            return None
         result = self._recorded(*args)
         if out is None:
             return _shapes.where(mask, result, result.dtype.type(0))
-        fits = np.broadcast_shapes(result.shape, mask.shape, out.shape) == out.shape
-        if not fits or not out._writable or not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        if not out._writable or not np.can_cast(result.dtype, out.dtype, "same_kind"):
             return None
         out[...] = _shapes.where(mask, result.astype(out.dtype, copy=False), out)
         return out

@@ -10,10 +10,18 @@ from typing import Any
 import numpy as np
 
 from heddle.numpy import _derived, _fallback, _products
+from heddle.numpy._core import ndarray
 
 norm = _derived.norm
-matmul, tensordot, outer = _products.matmul, _products.tensordot, _products.outer
+matmul, tensordot = _products.matmul, _products.tensordot
 _rest = _fallback.Module(__name__, np.linalg)
+
+
+def outer(x1: Any, x2: Any, /) -> Any:
+    """Of vectors only."""
+    if type(x1) is ndarray and type(x2) is ndarray and x1.ndim == x2.ndim == 1:
+        return _products.outer(x1, x2)
+    return _rest.outer(x1, x2)
 
 
 def __getattr__(name: str) -> Any:

@@ -71,6 +71,10 @@ class _Sparse:
             setattr(self, part, _fallback.raised(array, given, theirs))
         self._forget()
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """NumPy's arrays as ours, which is what every part is."""
+        object.__setattr__(self, name, adopt(value) if type(value) is np.ndarray else value)
+
     def _forget(self) -> None:
         self._seen: tuple[Any, Any, Any] | None = None  # SciPy's matrix over our memory
         self._products: dict[str, Any] = {}

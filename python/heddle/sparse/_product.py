@@ -44,10 +44,11 @@ class Nothing:
 
 class Bands:
     """Diagonals, each as long as there are rows. Where all elements of one are equal, as in a stencil, it is that
-    number; and `there` says where it is, if not everywhere."""
+    number; and `there` says where it is, if not everywhere. One that is as that on the other side of the main
+    diagonal, as in a symmetric matrix, is not kept."""
 
     # How a band is given, as sparse.banded_product takes it.
-    _VALUES, _HOLES, _NUMBER, _WHERE = range(4)
+    _VALUES, _HOLES, _NUMBER, _WHERE, _MIRRORED = range(5)
 
     def __init__(self, shape: tuple[int, int], offsets: list[int]) -> None:
         rows, columns = shape
@@ -55,16 +56,44 @@ class Bands:
         if rows != columns or max(map(abs, offsets)) > -(-rows // blocks):
             blocks = 1  # the halos of its slices are found as those of any others
         self.parameters = {"rows": [rows], "blocks": [blocks], "offsets": offsets, "kinds": []}
+        self._is_square = rows == columns
         self.operands: list[ndarray] = []  # but for truth values in the type of the matrix
+        self._added: dict[int, tuple[int, np.ndarray, np.ndarray | None]] = {}  # by their offsets
 
     def add(self, values: np.ndarray, first: int, last: int, there: np.ndarray | None) -> None:
         """Its elements lie in rows first to last; with `there` only some of them are any."""
         inside = values[first:last] if there is None else values[there]
         is_number = len(inside) > 0 and bool((inside == inside[0]).all()) and bool(np.isfinite(inside[0]))
-        self.parameters["kinds"].append((0 if there is None else 1) + (2 if is_number else 0))
+        kind = (0 if there is None else 1) + (2 if is_number else 0)
+        kinds = self.parameters["kinds"]
+        offset = self.parameters["offsets"][len(kinds)]
+        self._added[offset] = kind, values, there
+        if self._is_mirror(offset):
+            kinds.append(kind + self._MIRRORED)
+            return
+        kinds.append(kind)
         self.operands.append(wrap_numpy(np.array(inside[0]), []) if is_number else self._kept(values))
         if is_number and there is not None:
             self.operands.append(self._kept(there))
+
+    def _is_mirror(self, offset: int) -> bool:
+        """Of one that was added before. Where numbers are all that there is to read it does not count."""
+        kind, values, there = self._added[offset]
+        if -offset not in self._added or offset == 0 or kind == self._NUMBER:
+            return False
+        if self.parameters["blocks"] != [1] or not self._is_square:
+            return False
+        before, other, other_there = self._added[-offset]
+        reach = abs(offset)
+        near, far = (slice(reach, None), slice(None, -reach)) if offset < 0 else (slice(None, -reach), slice(reach, None))
+        is_same = kind == before and np.array_equal(values[near], other[far])
+        if kind == self._WHERE:
+            is_same = is_same and np.array_equal(there[near], other_there[far])
+        return is_same
+
+    def is_holed(self) -> bool:
+        """Whether the last one has holes that are known by their 0."""
+        return self.parameters["kinds"][-1] % self._MIRRORED == self._HOLES
 
     def _kept(self, array: np.ndarray) -> ndarray:
         return _in_parts(array.copy(), self.parameters["blocks"][0])
@@ -165,7 +194,7 @@ def _bands(matrix: Any, row_of: np.ndarray, columns: np.ndarray, values: np.ndar
             there[row_of[band_of[diagonal] == band]] = True
         bands.add(laid[band], first, last, there)
         # A hole in a band of values is known by its 0, so that a stored 0 would be one too.
-        if bands.parameters["kinds"][-1] == Bands._HOLES and not laid[band][there].all():
+        if bands.is_holed() and not laid[band][there].all():
             return None
     return bands
 

@@ -11,6 +11,7 @@
 
 #include "comm/mpi/mpi_library.h"
 #include "comm/mpi/start_guard.h"
+#include "comm/rooms.h"
 #include "heddle/hash.h"
 
 namespace heddle::comm {
@@ -126,6 +127,11 @@ void MpiTransport::enter() {
   at_step(0);
 }
 void MpiTransport::leave() { cell_->phase = Phase::resting; }
+
+Verdict MpiTransport::wait_until(std::span<const int> ranks, const std::function<bool()>& there,
+                                 std::string_view what) {
+  return wait_on_board({*board_, *cell_, stillness_, watchdog_.seconds, spins_}, ranks, there, what);
+}
 
 void MpiTransport::abort(std::string_view why) {
   board_->fail(

@@ -32,6 +32,8 @@ class MpiTransport : public Transport {
   std::string failure() const override { return board_->failure(); }
   void go_on_meanwhile(RequestId request) override { progress_.look_after(request); }
   void forget_requests() override { progress_.forget(); }
+  Verdict wait_until(std::span<const int> ranks, const std::function<bool()>& there,
+                     std::string_view what) override;
   void enter() override;
   void leave() override;
 

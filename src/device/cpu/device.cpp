@@ -5,6 +5,7 @@
 #include "base/cache_directory.h"
 #include "device/cpu/launch.h"
 #include "device/cpu/library.h"
+#include "device/cpu/loop.h"
 #include "device/cpu/queue.h"
 #include "heddle/cost.h"
 #include "heddle/thread_pool.h"
@@ -60,6 +61,11 @@ Expected<std::unique_ptr<Launch>> CpuDevice::prepare(std::vector<LaunchKernel> k
   return std::unique_ptr<Launch>(
       std::make_unique<cpu::CpuLaunch>(std::move(kernels), ThreadPool::shared().threads(),
                                        target ? target->vectors : VectorTarget{}));
+}
+
+std::unique_ptr<LoopLaunch> CpuDevice::prepare_loop(LoopWork work,
+                                                    const std::vector<std::int64_t>& slot_bytes) {
+  return cpu::prepare_loop(jit_, std::move(work), slot_bytes);
 }
 
 std::unique_ptr<LibraryCall> CpuDevice::library_call(const Program& program, const Op& op,

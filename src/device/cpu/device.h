@@ -27,6 +27,8 @@ class CpuDevice : public Device {
   std::string source(const Kernel& kernel) const override;
   std::vector<std::string> mapping(const Kernel& kernel) const override;
   Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) override;
+  std::unique_ptr<LoopLaunch> prepare_loop(LoopWork work,
+                                           const std::vector<std::int64_t>& slot_bytes) override;
   std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                             const ProductViews* views) const override;
   std::unique_ptr<Queue> queue() override;

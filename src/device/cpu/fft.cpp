@@ -3,7 +3,7 @@
 
 #include "cost/sharing.h"
 #include "device/cpu/calls.h"
-#include "device/cpu/fft_lines.h"
+#include "device/cpu/fft_order.h"
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 
@@ -11,7 +11,29 @@ namespace heddle::cpu {
 
 namespace {
 
-constexpr std::int64_t kSide = 8;  // lines that are transformed at the same time
+constexpr std::int64_t kMostKept = 1 << 22;  // bytes that a thread keeps for the next transform
+
+// Memory of the calling thread: fresh pages would take longer than a short transform.
+template <typename T>
+class Room {
+ public:
+  explicit Room(std::int64_t numbers) {
+    const auto bytes = static_cast<std::size_t>(numbers) * sizeof(T);
+    if (bytes > static_cast<std::size_t>(kMostKept)) {
+      own_ = Block::raw(bytes);
+      return;
+    }
+    if (!kept() || kept()->size() < bytes) kept() = Block::raw(bytes);
+  }
+  T* numbers() const { return reinterpret_cast<T*>((own_ ? own_ : kept())->data()); }
+
+ private:
+  static std::shared_ptr<Block>& kept() {
+    thread_local std::shared_ptr<Block> block;
+    return block;
+  }
+  std::shared_ptr<Block> own_;
+};
 
 // Some lines of a tensor along one axis: elements that are `step` apart.
 class Lines {
@@ -22,6 +44,13 @@ class Lines {
       starts_[q] = (first + q) / step * step * length + (first + q) % step;
     is_dense_ = starts_[count - 1] - starts_[0] == count - 1;
   }
+
+  // ---- eight lines, as fft_order.h takes them: by rows, by columns or not at all
+  bool are_rows() const { return count_ == kSide && step_ == 1; }
+  bool are_columns() const { return count_ == kSide && is_dense_ && step_ > 1; }
+  std::int64_t first() const { return starts_[0]; }
+  std::int64_t length() const { return length_; }
+  std::int64_t step() const { return step_; }
 
   // Element k of all lines, then element k + 1, with k and the number of the line.
   template <typename T, typename Visit>
@@ -64,8 +93,8 @@ class AxisTransform {
     const std::int64_t group = std::max<std::int64_t>(1, cost::kTransformPart / (n_ * kSide));
     pool.parallel_for((batches + group - 1) / group, [&](std::int64_t part, int) {
       const std::int64_t space = (lines_.space() + 1) * kSide;
-      const auto memory = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(4 * space));
-      const Parts<T> data{memory.get(), memory.get() + space},
+      const Room<T> memory(4 * space);
+      const Parts<T> data{memory.numbers(), memory.numbers() + space},
           room{data.im + space, data.im + 2 * space};
       for (std::int64_t b = part * group; b < std::min(batches, (part + 1) * group); ++b) {
         const std::int64_t first = b * kSide, side = std::min(kSide, count - first);
@@ -82,8 +111,10 @@ class AxisTransform {
   bool is_back() const { return along_ == Along::back || along_ == Along::to_real; }
 
   void read(const std::byte* from, const Lines& lines, std::int64_t side, Parts<T> data) const {
+    const T* numbers = reinterpret_cast<const T*>(from);
     if (along_ == Along::from_real) {
-      const T* numbers = reinterpret_cast<const T*>(from);
+      if (halved_ && lines.are_rows())  // as if they were complex
+        return take_rows(numbers + lines.first(), n_, n_ / 2, data);
       if (halved_) {  // even places are real parts, odd ones imaginary
         lines.each(numbers, [&](T x, std::int64_t k, std::int64_t q) {
           (k % 2 == 0 ? data.re : data.im)[k / 2 * side + q] = x;
@@ -95,10 +126,16 @@ class AxisTransform {
       }
       return;
     }
-    lines.each(reinterpret_cast<const Point*>(from),
-               [&](const Point& x, std::int64_t k, std::int64_t q) {
-                 data.re[k * side + q] = x.real(), data.im[k * side + q] = x.imag();
-               });
+    numbers += 2 * lines.first();
+    if (lines.are_rows())
+      take_rows(numbers, 2 * lines.length(), lines.length(), data);
+    else if (lines.are_columns())
+      take_columns(numbers, 2 * lines.step(), lines.length(), data);
+    else
+      lines.each(reinterpret_cast<const Point*>(from),
+                 [&](const Point& x, std::int64_t k, std::int64_t q) {
+                   data.re[k * side + q] = x.real(), data.im[k * side + q] = x.imag();
+                 });
     if (along_ == Along::to_real) complete(data, side);
   }
 
@@ -115,43 +152,29 @@ class AxisTransform {
   }
 
   Parts<T> transformed(Parts<T> data, Parts<T> room, std::int64_t side) const {
-    if (along_ == Along::to_real && halved_) join(data, side, 1);
+    const std::int64_t half = n_ / 2;
+    if (along_ == Along::to_real && halved_)
+      join_halves(data, roots_.data(), half, true, T(1), side);
     const Parts<T> result =
         is_back() ? lines_.run_back(data, room, side) : lines_.run(data, room, side);
     if (along_ == Along::from_real && halved_) {
       for (std::int64_t q = 0; q < side; ++q)  // the spectrum comes round
-        result.re[n_ / 2 * side + q] = result.re[q], result.im[n_ / 2 * side + q] = result.im[q];
-      join(result, side, T(0.5));
+        result.re[half * side + q] = result.re[q], result.im[half * side + q] = result.im[q];
+      join_halves(result, roots_.data(), half, false, T(0.5), side);
     }
     return result;
   }
 
-  // Between the spectrum of real numbers and that of half as many complex ones, which hold two
-  // each: the parts of even and of odd places, the latter turned. The same step both ways but for
-  // the sign of the turn.
-  void join(Parts<T> data, std::int64_t side, T scale) const {
-    const std::int64_t half = n_ / 2;
-    for (std::int64_t k = 0; 2 * k <= half; ++k) {
-      // To complex numbers odd places turn by i times the conjugate of the root, back by -i times
-      // the root.
-      const T c = roots_[static_cast<std::size_t>(2 * k)],
-              s = roots_[static_cast<std::size_t>(2 * k + 1)];
-      const T turn = along_ == Along::to_real ? c : -c;
-      T *near_re = data.re + k * side, *near_im = data.im + k * side;
-      T *far_re = data.re + (half - k) * side, *far_im = data.im + (half - k) * side;
-      for (std::int64_t q = 0; q < side; ++q) {
-        const T even_re = near_re[q] + far_re[q], even_im = near_im[q] - far_im[q];
-        const T gap_re = near_re[q] - far_re[q], gap_im = near_im[q] + far_im[q];
-        const T odd_re = gap_re * s - gap_im * turn, odd_im = gap_re * turn + gap_im * s;
-        near_re[q] = (even_re + odd_re) * scale, near_im[q] = (even_im + odd_im) * scale;
-        far_re[q] = (even_re - odd_re) * scale, far_im[q] = (odd_im - even_im) * scale;
-      }
-    }
-  }
-
   void write(Parts<T> result, std::int64_t side, std::byte* to, const Lines& lines) const {
     const T scale = is_back() ? T(1) / static_cast<T>(n_) : T(1);
-    if (along_ != Along::to_real) {
+    T* numbers = reinterpret_cast<T*>(to);
+    const bool as_complex = along_ != Along::to_real;
+    if (lines.are_rows() && (as_complex || halved_)) {
+      const std::int64_t wide = as_complex ? 2 * lines.length() : n_;  // numbers of a line
+      give_rows(result, numbers + lines.first() * (as_complex ? 2 : 1), wide, wide / 2, scale);
+    } else if (lines.are_columns() && as_complex) {
+      give_columns(result, numbers + 2 * lines.first(), 2 * lines.step(), lines.length(), scale);
+    } else if (as_complex) {
       lines.each(reinterpret_cast<Point*>(to), [&](Point& x, std::int64_t k, std::int64_t q) {
         x = Point(result.re[k * side + q] * scale, result.im[k * side + q] * scale);
       });

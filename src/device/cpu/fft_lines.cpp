@@ -4,19 +4,13 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/wide_vectors.h"
+#include "device/cpu/fft_vector.h"
 
 namespace heddle::cpu {
 
 namespace {
 
 constexpr std::int64_t kMostRadix = 31;  // longer ones cost more than a convolution
-
-// Numbers of as many lines as fill 32 bytes.
-template <typename T>
-struct Vector {
-  typedef T type __attribute__((vector_size(32)));
-};
 
 // The transform of R numbers in place, V: a number of one line, or of some.
 template <int R, typename T, typename V>
@@ -40,14 +34,18 @@ HEDDLE_INLINE void turn(V (&re)[R], V (&im)[R]) {
                                  : T(0.951056516295153572116439333379382143L),
                           T(0.587785252292473129168705954639072769L)};
     V sum_re[kHalf], sum_im[kHalf], gap_re[kHalf], gap_im[kHalf];
+#pragma GCC unroll 2
     for (int j = 0; j < kHalf; ++j) {
       sum_re[j] = re[j + 1] + re[R - 1 - j], sum_im[j] = im[j + 1] + im[R - 1 - j];
       gap_re[j] = re[j + 1] - re[R - 1 - j], gap_im[j] = im[j + 1] - im[R - 1 - j];
     }
     const V first_re = re[0], first_im = im[0];
+#pragma GCC unroll 2
     for (int j = 0; j < kHalf; ++j) re[0] += sum_re[j], im[0] += sum_im[j];
+#pragma GCC unroll 2
     for (int k = 1; k <= kHalf; ++k) {
       V even_re = first_re, even_im = first_im, odd_re = {}, odd_im = {};
+#pragma GCC unroll 2
       for (int j = 1; j <= kHalf; ++j) {
         const int at = k * j % R, place = std::min(at, R - at) - 1;
         const T sine = at <= kHalf ? kSin[place] : -kSin[place];
@@ -60,35 +58,31 @@ HEDDLE_INLINE void turn(V (&re)[R], V (&im)[R]) {
   }
 }
 
-template <typename V, typename T>
-HEDDLE_INLINE void load(V& value, const T* from) {
-  __builtin_memcpy(&value, from, sizeof value);
-}
-template <typename V, typename T>
-HEDDLE_INLINE void store(const V& value, T* to) {
-  __builtin_memcpy(to, &value, sizeof value);
-}
-
 // One pass of Stockham's order: from `side` numbers side by side to R times as many; here those
 // that are to be found from `x` and `y` on.
 template <int R, typename V, typename T>
 HEDDLE_INLINE void some_of_pass(Parts<T> x, Parts<T> y, std::int64_t apart, std::int64_t side,
                                 const T* turns) {
   V re[R], im[R];
-  for (int j = 0; j < R; ++j) load(re[j], x.re + apart * j), load(im[j], x.im + apart * j);
+#pragma GCC unroll 5
+  for (int j = 0; j < R; ++j) {
+    load_numbers(re[j], x.re + apart * j);
+    load_numbers(im[j], x.im + apart * j);
+  }
   turn<R, T>(re, im);
-  store(re[0], y.re), store(im[0], y.im);
+  store_numbers(re[0], y.re), store_numbers(im[0], y.im);
+#pragma GCC unroll 5
   for (int k = 1; k < R; ++k) {
     const T c = turns[2 * k - 2], s = turns[2 * k - 1];
-    store(V(re[k] * c - im[k] * s), y.re + side * k);
-    store(V(re[k] * s + im[k] * c), y.im + side * k);
+    store_numbers(V(re[k] * c - im[k] * s), y.re + side * k);
+    store_numbers(V(re[k] * s + im[k] * c), y.im + side * k);
   }
 }
 
 template <int R, typename T>
 HEDDLE_INLINE void pass_body(Parts<T> x, Parts<T> y, std::int64_t rest, std::int64_t side,
                              const T* turns) {
-  using Wide = typename Vector<T>::type;
+  using Wide = FftVectorOf<T>;
   constexpr std::int64_t kWide = sizeof(Wide) / sizeof(T);
   for (std::int64_t p = 0; p < rest; ++p, turns += 2 * (R - 1)) {
     const Parts<T> from{x.re + side * p, x.im + side * p},

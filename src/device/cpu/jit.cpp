@@ -76,7 +76,7 @@ struct CpuJit::State {
   }
 
   // ---- without it
-  Compiled make(const std::string& key, const std::string& ir, std::size_t phases) {
+  Compiled make(const std::string& key, const std::string& ir, std::size_t phases, bool joins) {
     if (disk) {
       if (const auto object = disk->read(key)) {
         auto loaded = (*backend)->load(*object, phases);
@@ -87,7 +87,7 @@ struct CpuJit::State {
         }
       }
     }
-    HEDDLE_TRY(const std::string object, (*backend)->compile(ir));
+    HEDDLE_TRY(const std::string object, (*backend)->compile(ir, joins));
     HEDDLE_TRY(CpuKernel kernel, (*backend)->load(object, phases));
     if (disk) disk->write(key, object);
     return std::make_shared<const CpuKernel>(std::move(kernel));
@@ -102,6 +102,8 @@ Expected<CpuTarget> CpuJit::target() const {
   return (*state_->backend)->target();
 }
 
+const CpuJitOptions& CpuJit::options() const { return state_->options; }
+
 CpuJit::Counts CpuJit::counts() const {
   const std::lock_guard lock(state_->mutex);
   return state_->counts;
@@ -110,6 +112,17 @@ CpuJit::Counts CpuJit::counts() const {
 Expected<std::shared_ptr<const CpuKernel>> CpuJit::compile(const Kernel& kernel) {
   HEDDLE_TRY(const CpuTarget target, this->target());
   HEDDLE_TRY(const std::string ir, emit_llvm(kernel, target.vectors));
+  return compile(ir, kernel.phases.size(), false);
+}
+
+Expected<std::shared_ptr<const CpuKernel>> CpuJit::compile_text(const std::string& ir,
+                                                                std::size_t functions) {
+  return compile(ir, functions, true);
+}
+
+Expected<std::shared_ptr<const CpuKernel>> CpuJit::compile(const std::string& ir,
+                                                           std::size_t phases, bool joins) {
+  HEDDLE_TRY(const CpuTarget target, this->target());
   const std::string key = key_of(ir, target);
   std::promise<Compiled> promise;
   {
@@ -124,7 +137,7 @@ Expected<std::shared_ptr<const CpuKernel>> CpuJit::compile(const Kernel& kernel)
   }
   Compiled result = reason("[jit] compilation did not finish");
   try {
-    result = state_->make(key, ir, kernel.phases.size());
+    result = state_->make(key, ir, phases, joins);
   } catch (const std::exception& error) {
     result = Compiled(Reason{error.what()});
   }

@@ -43,6 +43,8 @@ struct CpuJitOptions {
   std::int64_t disk_bytes = kMostBytesOfCode;
   // Of kernels that nobody may use any more.
   std::int64_t memory_bytes = std::int64_t{8} << 20;
+  // So many turns a loop is done step by step before it is worth a function of its own.
+  std::int64_t turns_before_code = 2048;
 };
 
 // May be used from several threads at once.
@@ -53,7 +55,11 @@ class CpuJit {
 
   // Where there is no LLVM, a reason that says how to get it.
   Expected<std::shared_ptr<const CpuKernel>> compile(const Kernel& kernel);
+  // A text that has no kernel: functions @phase0 to @phase<N-1> of the same kind.
+  Expected<std::shared_ptr<const CpuKernel>> compile_text(const std::string& ir,
+                                                          std::size_t functions);
   Expected<CpuTarget> target() const;
+  const CpuJitOptions& options() const;
 
   struct Counts {
     std::int64_t compiled = 0, from_memory = 0, from_disk = 0;
@@ -61,6 +67,9 @@ class CpuJit {
   Counts counts() const;
 
  private:
+  Expected<std::shared_ptr<const CpuKernel>> compile(const std::string& ir, std::size_t phases,
+                                                     bool joins);
+
   struct State;
   std::unique_ptr<State> state_;
 };

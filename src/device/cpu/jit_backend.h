@@ -10,8 +10,8 @@ class JitBackend {
  public:
   virtual ~JitBackend() = default;
   virtual const CpuTarget& target() const = 0;
-  // An object file.
-  virtual Expected<std::string> compile(const std::string& ir) = 0;
+  // An object file. `joins`: of functions that become a part of another one.
+  virtual Expected<std::string> compile(const std::string& ir, bool joins) = 0;
   // Its functions phase0, phase1, …
   virtual Expected<CpuKernel> load(const std::string& object, std::size_t phases) = 0;
 };

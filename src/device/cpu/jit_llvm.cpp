@@ -91,7 +91,7 @@ class LlvmBackend : public JitBackend {
 
   const CpuTarget& target() const override { return target_; }
 
-  Expected<std::string> compile(const std::string& ir) override {
+  Expected<std::string> compile(const std::string& ir, bool joins) override {
     llvm::LLVMContext context;
     llvm::SMDiagnostic diagnostic;
     auto module = llvm::parseAssemblyString(ir, diagnostic, context);
@@ -105,7 +105,7 @@ class LlvmBackend : public JitBackend {
     HEDDLE_TRY(auto machine, make_machine());
     module->setTargetTriple(triple_.str());
     module->setDataLayout(machine->createDataLayout());
-    HEDDLE_TRY_VOID(optimise(*module, *machine));
+    HEDDLE_TRY_VOID(optimise(*module, *machine, joins ? kJoinedPasses : kPasses));
     llvm::SmallVector<char, 0> object;
     llvm::raw_svector_ostream stream(object);
     llvm::legacy::PassManager passes;
@@ -172,13 +172,19 @@ class LlvmBackend : public JitBackend {
 
   // The text is vectorised and hoisted already: what is left is registers for stack slots, common
   // parts and simpler forms. By LLVM's interface for C: that for C++ takes seconds to compile.
-  static Verdict optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+  static constexpr const char* kPasses =
+      "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
+      "loop-mssa(loop-rotate,licm))";
+  // Addresses in tables first, then what lies there, then loops of one turn.
+  static constexpr const char* kJoinedPasses =
+      "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,sroa,"
+      "early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+      "loop-mssa(loop-rotate,licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,dse)";
+
+  static Verdict optimise(llvm::Module& module, llvm::TargetMachine& machine, const char* passes) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error =
-        LLVMRunPasses(llvm::wrap(&module),
-                      "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
-                      "loop-mssa(loop-rotate,licm))",
-                      reinterpret_cast<LLVMTargetMachineRef>(&machine), options);
+    LLVMErrorRef error = LLVMRunPasses(llvm::wrap(&module), passes,
+                                       reinterpret_cast<LLVMTargetMachineRef>(&machine), options);
     LLVMDisposePassBuilderOptions(options);
     if (error != nullptr) return failed("optimising", llvm::unwrap(error));
     return yes();

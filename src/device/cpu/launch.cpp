@@ -91,6 +91,21 @@ void CpuLaunch::deal_out(std::uint32_t level, int threads) {
   phases_.push_back(std::move(phase));
 }
 
+Verdict CpuLaunch::fits_one_worker() const {
+  for (const PlannedKernel& k : kernels_)
+    if (!k.code) return reason("{} is interpreted", k.kernel.name);
+  for (const LaunchPhase& phase : phases_)
+    if (!phase.alone) return reason("{} is shared by all workers", kernels_[0].kernel.name);
+  return yes();
+}
+
+double CpuLaunch::evaluations() const {
+  double all = 0;
+  for (const PlannedKernel& k : kernels_)
+    for (const Phase& phase : k.kernel.phases) all += work_of(phase);
+  return all;
+}
+
 StepWork CpuLaunch::work() const {
   StepWork all;
   for (const LaunchPhase& phase : phases_) {

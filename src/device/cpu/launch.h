@@ -50,6 +50,12 @@ class CpuLaunch final : public Launch {
                      std::int64_t end) const;
   StepWork work() const override;
 
+  // ---- for who does it as a part of a loop
+  const std::vector<PlannedKernel>& kernels() const { return kernels_; }
+  // A reason where others would be woken for it, or a kernel is never compiled.
+  Verdict fits_one_worker() const;
+  double evaluations() const;  // of nodes
+
  private:
   void deal_out(std::uint32_t level, int threads);
 

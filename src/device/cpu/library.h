@@ -20,9 +20,23 @@ struct CallFrame {
   ThreadPool& pool;
 };
 
+// Runs of bytes that a call writes into its first operand, at places that data decide.
+struct SliceUpdate {
+  DType index = DType::i32;
+  std::vector<std::int64_t> counts, steps;  // by dimension: of the slice; in bytes of the whole
+  std::vector<std::int64_t> last_starts;    // by dimension; starts beyond it, or below 0, are moved
+  std::size_t loops = 0;                    // dimensions around a run
+  std::int64_t run_bytes = 1;               // that lie side by side in both
+
+  std::int64_t runs() const;
+  std::int64_t offset_of(std::int64_t run) const;  // from the start of the slice in the whole
+};
+
 class LibraryCall : public heddle::LibraryCall {
  public:
   virtual Verdict run(const CallFrame& frame) const = 0;
+  // Null where it is something else.
+  virtual const SliceUpdate* slice_update() const { return nullptr; }
 };
 
 // Answers of DeviceCalls.

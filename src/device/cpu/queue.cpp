@@ -5,6 +5,7 @@
 #include "cost/sharing.h"
 #include "device/cpu/launch.h"
 #include "device/cpu/library.h"
+#include "device/cpu/loop.h"
 
 namespace heddle::cpu {
 
@@ -38,6 +39,15 @@ Verdict CpuQueue::launch_blocks(const Launch& launch, const DeviceAddress* slots
                                 std::int64_t first, std::int64_t end) {
   const auto& mine = static_cast<const CpuLaunch&>(launch);
   return mine.run_blocks(memory_for(mine, slots), *pool_, first, end);
+}
+
+Expected<TurnsDone> CpuQueue::turns(const LoopLaunch& loop, const DeviceAddress* slots,
+                                    std::int64_t most) {
+  const auto& mine = static_cast<const CpuLoop&>(loop);
+  const auto scratch = static_cast<std::size_t>(stride_of(mine.scratch_bytes()));
+  if (!scratch_ || scratch_->size() < scratch) scratch_ = Block::raw(scratch);
+  if (pointers_.size() < mine.pointers()) pointers_.resize(mine.pointers());
+  return mine.run(slots, pointers_.data(), scratch_->data(), most);
 }
 
 Verdict CpuQueue::call(const heddle::LibraryCall& call, const CallMemory& memory) {

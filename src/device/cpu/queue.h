@@ -14,6 +14,8 @@ class CpuQueue final : public Queue {
   Verdict launch(const Launch& launch, const DeviceAddress* slots) override;
   Verdict launch_blocks(const Launch& launch, const DeviceAddress* slots, std::int64_t first,
                         std::int64_t end) override;
+  Expected<TurnsDone> turns(const LoopLaunch& loop, const DeviceAddress* slots,
+                            std::int64_t most) override;
   Verdict call(const heddle::LibraryCall& call, const CallMemory& memory) override;
   Verdict copy(DeviceAddress from, DeviceAddress to, std::int64_t bytes) override;
   Verdict write(std::span<const std::byte> from, DeviceAddress to,

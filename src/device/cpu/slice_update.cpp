@@ -25,48 +25,47 @@ class SliceUpdateCall final : public LibraryCall {
   SliceUpdateCall(const Program& program, const Op& op) {
     const auto operands = program.operands(op);
     whole_ = program.type_of(operands[0]);
-    slice_ = program.type_of(operands[1]).shape;
-    index_ = program.type_of(operands[2]).dtype;
+    const Shape& slice = program.type_of(operands[1]).shape;
+    update_.index = program.type_of(operands[2]).dtype;
+    update_.counts.assign(slice.begin(), slice.end());
+    update_.steps.assign(slice.size(), 0);
     std::int64_t step = byte_size(whole_.dtype);
-    steps_.assign(slice_.size(), 0);
-    for (std::size_t d = slice_.size(); d-- > 0;) {
-      steps_[d] = step;
+    for (std::size_t d = slice.size(); d-- > 0;) {
+      update_.steps[d] = step;
       step *= whole_.shape[d];
     }
+    for (std::size_t d = 0; d < slice.size(); ++d)
+      update_.last_starts.push_back(whole_.shape[d] - slice[d]);
     // Dimensions from the end that the slice has whole are one run with the next one.
-    run_ = byte_size(whole_.dtype);
-    for (loops_ = slice_.size(); loops_ > 0;) {
-      run_ *= slice_[--loops_];
-      if (slice_[loops_] != whole_.shape[loops_]) break;
+    update_.run_bytes = byte_size(whole_.dtype);
+    for (update_.loops = slice.size(); update_.loops > 0;) {
+      update_.run_bytes *= slice[--update_.loops];
+      if (slice[update_.loops] != whole_.shape[update_.loops]) break;
     }
   }
 
   std::string text() const override { return "update of a slice of " + whole_.str(); }
   int in_place_operand() const override { return 0; }
+  const SliceUpdate* slice_update() const override { return &update_; }
   StepWork work() const override {
     StepWork all;
-    all.alone.runs = 1;
-    for (std::size_t d = 0; d < loops_; ++d) all.alone.runs *= static_cast<double>(slice_[d]);
+    all.alone.runs = static_cast<double>(update_.runs());
     // Loaded and stored, by f32.
-    all.alone.accesses = all.alone.runs * static_cast<double>(run_) / 2;
+    all.alone.accesses = all.alone.runs * static_cast<double>(update_.run_bytes) / 2;
     return all;
   }
 
   Verdict run(const CallFrame& frame) const override {
     std::byte* to = frame.results[0];
     if (to != frame.operands[0]) copy_whole(frame);
-    for (std::size_t d = 0; d < slice_.size(); ++d) {
-      const std::int64_t start = read_index(frame.operands[2 + d], index_);
-      to += std::clamp<std::int64_t>(start, 0, whole_.shape[d] - slice_[d]) * steps_[d];
+    for (std::size_t d = 0; d < update_.steps.size(); ++d) {
+      const std::int64_t start = read_index(frame.operands[2 + d], update_.index);
+      to += std::clamp<std::int64_t>(start, 0, update_.last_starts[d]) * update_.steps[d];
     }
     const std::byte* from = frame.operands[1];
-    std::int64_t runs = 1;
-    for (std::size_t d = 0; d < loops_; ++d) runs *= slice_[d];
-    for (std::int64_t r = 0; r < runs; ++r, from += run_) {
-      std::int64_t rest = r, at = 0;
-      for (std::size_t d = loops_; d-- > 0; rest /= slice_[d]) at += rest % slice_[d] * steps_[d];
-      std::memcpy(to + at, from, static_cast<std::size_t>(run_));
-    }
+    const std::int64_t runs = update_.runs();
+    for (std::int64_t r = 0; r < runs; ++r, from += update_.run_bytes)
+      std::memcpy(to + update_.offset_of(r), from, static_cast<std::size_t>(update_.run_bytes));
     return yes();
   }
 
@@ -82,14 +81,22 @@ class SliceUpdateCall final : public LibraryCall {
   }
 
   Type whole_;
-  Shape slice_;
-  DType index_ = DType::i32;
-  std::vector<std::int64_t> steps_;  // in bytes
-  std::int64_t run_ = 1;             // bytes that lie side by side in both
-  std::size_t loops_ = 0;            // dimensions around them
+  SliceUpdate update_;
 };
 
 }  // namespace
+
+std::int64_t SliceUpdate::runs() const {
+  std::int64_t all = 1;
+  for (std::size_t d = 0; d < loops; ++d) all *= counts[d];
+  return all;
+}
+
+std::int64_t SliceUpdate::offset_of(std::int64_t run) const {
+  std::int64_t at = 0;
+  for (std::size_t d = loops; d-- > 0; run /= counts[d]) at += run % counts[d] * steps[d];
+  return at;
+}
 
 std::unique_ptr<LibraryCall> slice_update_call(const Program& program, const Op& op) {
   const auto operands = program.operands(op);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostArgument = 4000;  // bytes that a function takes
 constexpr int kMostAtOnce = 4;                // blocks of a multiprocessor
-constexpr int kMostBlocks = 512;              // of a rank
+constexpr int kMostBlocks = 512;              // of a lane
 
 // Loads that the compiler may bring forward would be those of sums that are not there yet.
 constexpr std::string_view kPlainLoads = "#define __ldg(at) (*(at))\n";
@@ -222,8 +222,9 @@ Expected<std::unique_ptr<ChunkLaunch>> prepare_chunks(const std::shared_ptr<Cont
   // As many as there is room for: what waits for memory has others beside it.
   Verdict room = yes();
   for (int of_one = kMostAtOnce; of_one > 0; --of_one) {
+    const int lanes = static_cast<int>(work.program->lanes.size());  // of all ranks
     const int blocks =
-        std::clamp(of_one * context->facts().multiprocessors / work.program->ranks, 1, kMostBlocks);
+        std::clamp(of_one * context->facts().multiprocessors / lanes, 1, kMostBlocks);
     HEDDLE_TRY(ChunkText made,
                chunk_text(work, finish.kernel, finds_sums ? static_cast<std::uint32_t>(sum) : kNone,
                           blocks));

@@ -51,7 +51,7 @@ class Inliner {
     for (std::size_t i = 0; i < arguments.size(); ++i)
       rewriter.define(body.args[i], constrained(rewriter, arguments[i],
                                                 rewriter.from.value(body.args[i]).layout));
-    HEDDLE_TRY_VOID(rewriter.copy_ops(f->body, true));
+    HEDDLE_TRY_VOID(rewriter.copy_called(f->body, op.loc));
     Vars results = rewriter.operands(rewriter.from.op(body.ops.back()));
     for (std::size_t i = 0; i < f->result_layouts.size(); ++i)
       results[i] = constrained(rewriter, results[i], f->result_layouts[i]);
@@ -72,7 +72,7 @@ class Inliner {
     for (std::size_t i = 0; i < arguments.size(); ++i)
       rewriter.define(body.args[i],
                       constrained(rewriter, arguments[i], i < wanted.size() ? wanted[i] : kNone));
-    HEDDLE_TRY_VOID(rewriter.copy_ops(region, true));
+    HEDDLE_TRY_VOID(rewriter.copy_called(region, op.loc));
     Vars results = rewriter.operands(from.op(body.ops.back()));
     for (std::size_t i = 0; i < results.size(); ++i)
       results[i] = constrained(rewriter, results[i], from.value(from.result(op, i)).layout);

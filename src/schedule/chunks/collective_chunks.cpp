@@ -22,8 +22,8 @@ class Writer {
   explicit Writer(const ChunkedCollective& wanted) : wanted_(wanted), ranks_(wanted.ranks) {
     program_.ranks = ranks_;
     program_.elements = wanted.elements;
-    const bool scatters = wanted.kind == ChunkedKind::reduce_scatter;
-    const bool gathers = wanted.kind == ChunkedKind::all_gather;
+    const bool scatters = wanted.kind == CollectiveKind::reduce_scatter;
+    const bool gathers = wanted.kind == CollectiveKind::all_gather;
     const bool passes_sums_on = ranks_ > 2 && wanted.algorithm != Algorithm::direct;
     in_ =
         add_buffer("in", wanted.elements, gathers ? Holds::own_slice : Holds::all, !wanted.produce);
@@ -211,9 +211,9 @@ class Writer {
   }
 
   void write_lane() {
-    if (wanted_.kind == ChunkedKind::send) return write_send();
-    const bool sums = wanted_.kind != ChunkedKind::all_gather;
-    const bool gathers = wanted_.kind != ChunkedKind::reduce_scatter;
+    if (wanted_.kind == CollectiveKind::send) return write_send();
+    const bool sums = wanted_.kind != CollectiveKind::all_gather;
+    const bool gathers = wanted_.kind != CollectiveKind::reduce_scatter;
     const auto up = [&](const std::vector<int>& numbers) {
       for (int k : order(true))
         for (int number : numbers) sum_up(k, number);
@@ -276,10 +276,10 @@ class Writer {
   int step_of_send(int at) const { return towards(ranks_ - 1, at); }
 
   void set_results() {
-    const bool gathers = wanted_.kind == ChunkedKind::all_gather;
-    const bool sends = wanted_.kind == ChunkedKind::send;
+    const bool gathers = wanted_.kind == CollectiveKind::all_gather;
+    const bool sends = wanted_.kind == CollectiveKind::send;
     Result result{.buffer = out_};
-    if (wanted_.kind == ChunkedKind::reduce_scatter) result.holds = Holds::own_slice;
+    if (wanted_.kind == CollectiveKind::reduce_scatter) result.holds = Holds::own_slice;
     if (gathers) result.of = Result::Of::owner;
     if (sends) result.of = Result::Of::first_rank;
     if (sends) result.at = ranks_ - 1;
@@ -316,18 +316,13 @@ std::string_view name(Algorithm algorithm) {
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 
-std::string_view name(ChunkedKind kind) {
-  constexpr std::string_view kNames[] = {"all_reduce", "reduce_scatter", "all_gather", "send"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 Expected<ChunkProgram> collective_chunks(const ChunkedCollective& wanted) {
   const auto at_least = [](std::string_view what, std::int64_t value,
                            std::int64_t least) -> Verdict {
     if (value >= least) return yes();
     return reason("{} {}: at least {} is needed", what, value, least);
   };
-  const bool sends = wanted.kind == ChunkedKind::send;
+  const bool sends = wanted.kind == CollectiveKind::send;
   HEDDLE_TRY_VOID(at_least("ranks", wanted.ranks, sends ? 2 : 1));
   HEDDLE_TRY_VOID(at_least("elements", wanted.elements, 0));
   HEDDLE_TRY_VOID(at_least("bytes of an element", wanted.element_bytes, 1));
@@ -341,11 +336,15 @@ Expected<ChunkProgram> collective_chunks(const ChunkedCollective& wanted) {
   for (int r = 0; !order.empty() && r < wanted.ranks; ++r)
     if (static_cast<int>(order.size()) != wanted.ranks || order[static_cast<std::size_t>(r)] != r)
       return reason("the order of sums is none of {} ranks", wanted.ranks);
-  const bool sums = !sends && wanted.kind != ChunkedKind::all_gather;
+  const bool sums =
+      wanted.kind == CollectiveKind::all_reduce || wanted.kind == CollectiveKind::reduce_scatter;
+  if (!sums && !sends && wanted.kind != CollectiveKind::all_gather)
+    return reason("a {} has no chunk program: all_reduce, reduce_scatter, all_gather and send have",
+                  op_name(wanted.kind));
   if ((wanted.finish && sends) || (wanted.norm && !sums))
-    return reason("a {} has no sums to finish", name(wanted.kind));
+    return reason("a {} has no sums to finish", op_name(wanted.kind));
   if (wanted.norm && !wanted.finish) return reason("a norm is there for what finishes the sums");
-  if (wanted.consume && wanted.kind == ChunkedKind::reduce_scatter)
+  if (wanted.consume && wanted.kind == CollectiveKind::reduce_scatter)
     return reason("of a reduce_scatter nothing comes that could be consumed: finish it");
   return Writer(wanted).write();
 }

@@ -3,6 +3,7 @@
 // direct exchange one of leaves only.
 #pragma once
 
+#include "heddle/collective_kind.h"
 #include "schedule/chunks/chunk_program.h"
 
 namespace heddle::chunks {
@@ -14,11 +15,8 @@ enum class Algorithm : std::uint8_t {
 };
 std::string_view name(Algorithm algorithm);
 
-enum class ChunkedKind : std::uint8_t { all_reduce, reduce_scatter, all_gather, send };
-std::string_view name(ChunkedKind kind);
-
 struct ChunkedCollective {
-  ChunkedKind kind = ChunkedKind::all_reduce;
+  CollectiveKind kind = CollectiveKind::all_reduce;  // or reduce_scatter, all_gather, send
   Algorithm algorithm = Algorithm::direct;
   Protocol protocol = Protocol::direct;
   int ranks = 2;

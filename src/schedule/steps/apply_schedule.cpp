@@ -153,29 +153,41 @@ class Application {
   }
 
   Verdict fuse_all(const Values& values, const ScheduleStep& step) {
-    const FuseHow how{step.chunks, step.by};
-    if (step.values.back() == "*")
+    const FuseHow how{step.chunks, step.by, step.through, step.lanes};
+    HEDDLE_TRY(const std::vector<OpId> ops, ops_of(values));
+    if (step.values.back() == "*") {
+      if (has_product(ops)) {
+        HEDDLE_TRY(const FusedOps line, FusedOps::of(program_, ops));
+        HEDDLE_TRY_VOID(took(fuse_inside_any(program_, placed_.mesh, line, how)));
+        return name_made(step);
+      }
       return each(values, values.size() > 1, step, [&](std::size_t i) -> Verdict {
         HEDDLE_TRY(const OpId op, op_of(values[i]));
-        return took(fuse_inside_any(program_, placed_.mesh, op, how));
+        return took(fuse_inside_any(program_, placed_.mesh, FusedOps{.scatter = op}, how));
       });
-    HEDDLE_TRY(const std::vector<OpId> ops, ops_of(values));
+    }
     if (goes_inside(ops)) {
-      const OpId gather = ops.size() > 1 ? ops[1] : kNone;
-      HEDDLE_TRY_VOID(took(fuse_inside(program_, placed_.mesh, ops[0], gather, how)));
-    } else if (step.chunks > 0 || !step.by.empty()) {
-      return reason("`in` and `by` are for what goes inside of a reduce_scatter");
+      HEDDLE_TRY(const FusedOps line, FusedOps::of(program_, ops));
+      HEDDLE_TRY_VOID(took(fuse_inside(program_, placed_.mesh, line, how)));
+    } else if (how.chunks > 0 || how.lanes > 0 || !how.by.empty() || !how.through.empty()) {
+      return reason("`in`, `by`, `through` and `lanes` are for what goes inside of a collective");
     } else {
       HEDDLE_TRY_VOID(took(fuse(program_, placed_.mesh, ops)));
     }
     return name_made(step);
   }
 
-  // A reduce_scatter alone, or with one other op that is none: what is between goes inside.
+  bool has_product(const std::vector<OpId>& ops) const {
+    return std::ranges::any_of(
+        ops, [&](OpId id) { return program_.op(id).def->cls == OpClass::contract; });
+  }
+  // A reduce_scatter alone, or with an op that is none, or what a product is among: what is between
+  // goes inside.
   bool goes_inside(const std::vector<OpId>& ops) const {
     const auto scatters = [&](OpId id) {
       return program_.op(id).def->collective == CollectiveKind::reduce_scatter;
     };
+    if (has_product(ops)) return true;
     return !ops.empty() && scatters(ops[0]) &&
            (ops.size() == 1 || (ops.size() == 2 && !scatters(ops[1])));
   }

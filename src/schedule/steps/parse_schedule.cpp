@@ -15,10 +15,12 @@ constexpr std::array<std::string_view, 6> kVerbs = {"split", "reorder", "as_slic
                                                     "dead",  "fuse",    "overlap"};
 constexpr std::size_t kMostText = std::size_t{1} << 20;
 constexpr int kLargestNumber = 1 << 20;
+constexpr int kMostLanes = 64;
 
 constexpr std::string_view kForms =
     "split V [along D | to one]; reorder V ... under G; reorder V past S; as_slice V ...; "
-    "dead V ...; fuse V V ...; fuse S [G] [in N] [by direct|ring|tree]; overlap V V in N [along D]";
+    "dead V ...; fuse V V ...; fuse [P] S [G [P]] or fuse G P, each [in N] [by direct|ring|tree] "
+    "[through direct|bandwidth|latency] [lanes N]; overlap V V in N [along D]";
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == ','; }
 
@@ -61,7 +63,8 @@ class LineParser {
 
  private:
   static bool is_keyword(std::string_view w) {
-    return w == "under" || w == "past" || w == "in" || w == "along" || w == "to" || w == "by";
+    return w == "under" || w == "past" || w == "in" || w == "along" || w == "to" ||
+           w == "by" || w == "through" || w == "lanes";
   }
 
   Verdict names() {
@@ -111,6 +114,16 @@ class LineParser {
         step_.by = words_[at_++];
         if (step_.by != "direct" && step_.by != "ring" && step_.by != "tree")
           return reason("there is no algorithm `{}`: direct, ring or tree", step_.by);
+      } else if (word == "through" && step_.kind == Kind::fuse && step_.through.empty() &&
+                 at_ < words_.size()) {
+        step_.through = words_[at_++];
+        if (step_.through != "direct" && step_.through != "bandwidth" &&
+            step_.through != "latency")
+          return reason("there is no protocol `{}`: direct, bandwidth or latency", step_.through);
+      } else if (word == "lanes" && step_.kind == Kind::fuse && step_.lanes == 0) {
+        HEDDLE_TRY(step_.lanes, number(word));
+        if (step_.lanes < 1 || step_.lanes > kMostLanes)
+          return reason("a rank has 1 to {} lanes, not {}", kMostLanes, step_.lanes);
       } else if (word == "in" && step_.chunks == 0 &&
                  (step_.kind == Kind::overlap || step_.kind == Kind::fuse)) {
         HEDDLE_TRY(step_.chunks, number(word));
@@ -158,7 +171,7 @@ class LineParser {
 bool operator==(const ScheduleStep& a, const ScheduleStep& b) {
   return a.kind == b.kind && a.names == b.names && a.values == b.values && a.of == b.of &&
          a.past == b.past && a.to_one == b.to_one && a.dim == b.dim && a.chunks == b.chunks &&
-         a.by == b.by;
+         a.by == b.by && a.through == b.through && a.lanes == b.lanes;
 }
 
 Expected<DeviceSchedule> parse_schedule(std::string_view text, std::string file) {
@@ -188,6 +201,8 @@ std::string text_of(const ScheduleStep& step) {
   if (step.chunks > 0) text += fmt::format(" in {}", step.chunks);
   if (step.dim >= 0) text += fmt::format(" along {}", step.dim);
   if (!step.by.empty()) text += " by " + step.by;
+  if (!step.through.empty()) text += " through " + step.through;
+  if (step.lanes > 0) text += fmt::format(" lanes {}", step.lanes);
   return text;
 }
 

@@ -5,12 +5,14 @@ import sys as _sys
 
 import heddle.numpy as _arrays
 from cupynumeric import _more
+from cupynumeric import linalg as linalg, random as random
 
 __version__ = "26.06.00"
 
-for _name in ("random", "linalg", "fft"):
+for _name in ("fft", "ma"):
     _sys.modules[f"{__name__}.{_name}"] = globals()[_name] = getattr(_arrays, _name)
 convolve = _more.convolve
+is_supported_dtype = _more.is_supported_dtype
 _more.add_methods()
 
 

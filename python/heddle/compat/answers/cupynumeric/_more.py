@@ -23,9 +23,8 @@ def convolve(a, v, mode="full", method="auto"):
     return _fallback.call("convolve", signal.convolve, (a, v, mode, method), {})
 
 
-def _random_integers(low, high=None, size=None):
-    low, high = (1, low) if high is None else (low, high)
-    return hnp.random.randint(low, high + 1, size)
+def is_supported_dtype(dtype):
+    return np.dtype(dtype).kind in "biufc" and np.dtype(dtype).itemsize <= 16 and np.dtype(dtype).char not in "gG"
 
 
 def add_methods():
@@ -34,5 +33,3 @@ def add_methods():
     hnp.ndarray.offload_to = lambda self, target: None
     hnp.ndarray.flip = lambda self, axis=None: hnp.flip(self, axis)
     hnp.ndarray.unique = lambda self: hnp.unique(self)
-    if not hasattr(np.random, "random_integers"):
-        hnp.random.random_integers = _random_integers

@@ -6,7 +6,7 @@ import numpy as _np
 import heddle.sparse as _sparse
 from legate_sparse import _arrays
 from legate_sparse import linalg as linalg
-from legate_sparse._arrays import csr_array, csr_matrix, dia_array, dia_matrix
+from legate_sparse._arrays import block_array as block_array, csr_array, csr_matrix, dia_array, dia_matrix
 
 __version__ = "26.06.00"
 coord_ty = _np.dtype(_np.int64)

@@ -3,7 +3,8 @@
 
 - products are there for float32, float64, complex64 and complex128 only;
 - a transpose of csr is csr, and csr is the only format to convert csr to;
-- comparisons with a number, and writes where such a comparison holds, look at stored elements only;
+- comparisons are with a number, and writes where such a comparison holds look at stored elements only;
+- a number other than 0 is not added to a matrix;
 - arrays and matrices are one class.
 """
 
@@ -59,9 +60,25 @@ class csr_array(_Family, _arrays.csr_array):
     def tocsr(self, copy=False):
         return self.copy() if copy else self
 
+    vals = property(lambda self: self.data)
+
+    def get_data(self):
+        return self.data
+
+    def get_indices(self):
+        return self.indices
+
+    def get_indptr(self):
+        return self.indptr
+
+    def _added(self, name, other):
+        if _arrays._is_number(other) and other != 0:
+            raise NotImplementedError("adding a number other than 0 to a sparse matrix would fill it")
+        return getattr(super(), name)(other)
+
     def _compared(self, name, other):
-        if not _arrays._is_number(other):
-            return NotImplemented
+        if isinstance(other, str) or not _arrays._is_number(other):
+            raise AssertionError(f"a sparse matrix is compared with a number, not with {type(other).__name__}")
         made = self._as_scipy()
         chosen = getattr(np, name)(made.data, np.asarray(other))
         rows = np.repeat(np.arange(self.shape[0]), np.diff(made.indptr))[chosen]
@@ -80,6 +97,8 @@ class csr_array(_Family, _arrays.csr_array):
         self.data = hnp.asarray(data)
 
 
+for _name in ("__add__", "__radd__", "__sub__", "__rsub__"):
+    setattr(csr_array, _name, functools.partialmethod(csr_array._added, _name))
 for _operator, _name in (("gt", "greater"), ("lt", "less"), ("ge", "greater_equal"),
                          ("le", "less_equal"), ("eq", "equal"), ("ne", "not_equal")):  # fmt: skip
     setattr(csr_array, f"__{_operator}__",
@@ -122,3 +141,37 @@ def of_family(function):
 def spmv(A, x, y):
     """y becomes A @ x."""
     A.dot(x, out=y)
+
+
+def _is_csr(one):
+    return isinstance(one, csr_array)
+
+
+def geam(A, B, alpha=1.0, beta=1.0, C=None):
+    """alpha A + beta B; in the places of C where one is given, which has to have all of theirs."""
+    if not (_is_csr(A) and _is_csr(B)):
+        raise TypeError(f"geam takes two csr_arrays, not {type(A).__name__} and {type(B).__name__}")
+    total = A * alpha + B * beta
+    if C is None:
+        return total
+    made, kept = C._as_scipy(), total._as_scipy()
+    rows = np.repeat(np.arange(C.shape[0]), np.diff(made.indptr))
+    C.data = hnp.asarray(np.asarray(kept[rows, made.indices]).reshape(-1).astype(C.dtype))
+    return C
+
+
+def block_array(blocks, format="csr", dtype=None):
+    """One matrix of csr matrices, None standing for zeros."""
+    if len(blocks) == 0 or any(len(row) == 0 for row in blocks):
+        raise ValueError("blocks cannot be empty")
+    if format not in (None, "csr"):
+        raise ValueError(f"csr is the only format of a block array, not {format!r}")
+    for one in (one for row in blocks for one in row):
+        if one is not None and not _is_csr(one):
+            raise TypeError(f"blocks are None or of csr_array, not of {type(one).__name__}")
+    for row in blocks:
+        if len({one.shape[0] for one in row if one is not None}) > 1:
+            raise ValueError("blocks beside each other have different numbers of rows")
+    made = scipy_sparse.block_array([[None if one is None else one._as_scipy() for one in row] for row in blocks],
+                                    format="csr", dtype=dtype)  # fmt: skip
+    return csr_array(made)

@@ -76,13 +76,29 @@ def gmres(A, b, x0=None, tol=None, restart=None, maxiter=None, M=None, callback=
         raise ValueError(f"Unknown callback_type: {callback_type}")
     restart = restrt if restrt is not None else restart
     size = min(20 if restart is None else restart, b.shape[0])
-    # Turns are counted here, and restarts there.
     limit = b.shape[0] * 10 if maxiter is None else maxiter
-    rtol = rtol if tol is None else tol
-    x, info = _linalg.gmres(A, b, x0, rtol=rtol, atol=rtol if atol is None else atol, restart=size,
-                            maxiter=-(-limit // size), M=M, callback=callback,
-                            callback_type=callback_type or "pr_norm")  # fmt: skip
-    return x, 0 if info == 0 else limit
+    bound = _bound(b, tol, atol, rtol)
+    # All turns of a restart are done before its residual is looked at.
+    x = _hnp.zeros(b.shape[0], _np.result_type(A.dtype, b.dtype, _np.float32)) if x0 is None else x0
+    turns = 0
+    while turns < limit and (turns == 0 or _norm(b - A.matvec(x)) > bound):
+        x, _ = _linalg.gmres(A, b, x, rtol=1e-14, atol=0.0, restart=size, maxiter=1, M=M, callback=callback,
+                             callback_type=callback_type or "pr_norm")  # fmt: skip
+        turns += size
+    return x, 0 if _norm(b - A.matvec(x)) <= bound else turns
+
+
+def eigsh(A, k=6, which="LM", **more):
+    """SciPy's, with Legate Sparse's rules for its arguments."""
+    if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"expected square matrix, got one of shape {A.shape}")
+    if k <= 0:
+        raise ValueError(f"k must be greater than 0, not {k}")
+    if k >= A.shape[0]:
+        raise ValueError(f"k must be smaller than n, which is {A.shape[0]}, not {k}")
+    if which not in ("LM", "LA", "SA"):
+        raise ValueError(f"which must be 'LM', 'LA' or 'SA', not {which!r}")
+    return _linalg.eigsh(A, k=k, which=which, **more)
 
 
 def __getattr__(name):

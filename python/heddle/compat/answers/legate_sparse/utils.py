@@ -45,3 +45,8 @@ def is_dtype_supported(dtype):
 
 def find_common_type(*args):
     return hnp.result_type(*(one.dtype for one in args))
+
+
+def sort_by_rows_then_cols(rows, cols):
+    """The order of places by row, and by column in each row."""
+    return hnp.lexsort((cols, rows))

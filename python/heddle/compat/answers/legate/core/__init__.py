@@ -7,9 +7,11 @@ import heddle.numpy as _arrays
 from legate.core import types as types
 from legate.core._machine import Machine, ProcessorRange, TaskTarget
 
-__all__ = ["Machine", "ProcessorRange", "Runtime", "Scope", "TaskTarget", "get_legate_runtime",
+__all__ = ["LEGATE_MAX_DIM", "Machine", "ProcessorRange", "Runtime", "Scope", "TaskTarget", "get_legate_runtime",
            "get_machine", "track_provenance", "types"]  # fmt: skip
 
+#: How many dimensions Legate's arrays have at most; Heddle's have as many as NumPy's.
+LEGATE_MAX_DIM = 6
 _FULL = Machine({TaskTarget.CPU: len(os.sched_getaffinity(0))})
 
 

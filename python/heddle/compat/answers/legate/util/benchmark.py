@@ -10,18 +10,27 @@ import uuid
 
 
 class BenchmarkLog:
-    """A table that is open: log() adds a row with a value for each column."""
+    """A table that is open: log() adds a row with a value for each column. Kinds of tables write in their own way."""
 
-    def __init__(self, name, uid, columns, file, metadata):
+    def __init__(self, name, uid, columns, file, metadata=None):
         self.name, self.uid, self.columns, self.file, self.metadata = name, uid, list(columns), file, metadata
 
     def __enter__(self):
-        header = {"Benchmark": self.name, "UID": f"{int(self.uid):x}", **(self.metadata or {})}
-        for line in json.dumps(header, indent=2, default=str).splitlines():
-            print(f"# {line}", file=self.file)
-        csv.writer(self.file, lineterminator="\n").writerow(self.columns)
-        self.file.flush()
+        header = {"Benchmark": self.name, "UID": f"{int(self.uid):016x}", **(self.metadata or {})}
+        self._log_metadata(json.dumps(header, indent=2, default=str))
+        self._log_columns(self.columns)
         return self
+
+    def _log_metadata(self, metadata):
+        for line in metadata.splitlines():
+            print(f"# {line}", file=self.file)
+
+    def _log_columns(self, columns):
+        self._log_row(columns)
+
+    def _log_row(self, row):
+        csv.writer(self.file, lineterminator="\n").writerow(row)
+        self.file.flush()
 
     def log(self, **values):
         unknown, missing = set(values) - set(self.columns), set(self.columns) - set(values)
@@ -30,11 +39,11 @@ class BenchmarkLog:
                 f"a row of {self.name} has the columns {self.columns}; "
                 f"unknown: {sorted(unknown)}, missing: {sorted(missing)}"
             )
-        csv.writer(self.file, lineterminator="\n").writerow([values[one] for one in self.columns])
-        self.file.flush()
+        self._log_row([str(values[one]) for one in self.columns])
 
     def __exit__(self, *error):
-        self.file.flush()
+        if hasattr(self.file, "flush"):
+            self.file.flush()
 
 
 class BenchmarkLogFromFilename:
@@ -61,7 +70,7 @@ def benchmark_log(name, columns, *, out=None, metadata=None, start_runtime=True)
     where = os.environ.get("LEGATE_BENCHMARK_OUT", "stdout")
     if out is not None or where == "stdout":
         return BenchmarkLog(name, uid, columns, out or sys.stdout, metadata or {})
-    file_name = pathlib.Path(where) / f"{name}_{uid:x}.0.csv"
+    file_name = pathlib.Path(where) / f"{name.replace(' ', '')}_{uid:016x}.0.csv"
     return BenchmarkLogFromFilename(
         file_name, lambda file: BenchmarkLog(name, uid, columns, file, metadata or {})
     )
