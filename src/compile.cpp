@@ -251,6 +251,7 @@ Expected<Executable> compile_local(const Local& local, const Target& target, Sta
   stages.done("lower", program);
   HEDDLE_TRY(program, simplify(program));
   if (options.stitch.fuse) {
+    HEDDLE_TRY(program, with_scans_in_parts(program, machine));
     HEDDLE_TRY(program, with_epilogues(program, device_of(target)));
     HEDDLE_TRY(program, with_own_copies(program, &device_of(target), machine));
     HEDDLE_TRY(program, with_even_rows(program, device_of(target), machine));

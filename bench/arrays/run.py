@@ -4,7 +4,8 @@
     make bench-arrays ARGS="--largest 1e7"      # needs build/release, build/venv
 
 cuPyNumeric runs on the CPU, with a stand-in for NVIDIA's driver; PETSc is Debian's (python3-petsc4py-real, mpirun).
-What is not installed is left out, and said so.
+`--device cuda` compares with JAX and CuPy on a GPU instead, by the Python that runs this script where there is no
+build/venv. What is not installed is left out, and said so.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import sys
 ROOT = pathlib.Path(__file__).parents[2]
 HERE = ROOT / "bench" / "arrays"
 PETSC = "/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real/lib/python3/dist-packages"
+SECONDS = 3000  # that a process may take
 APPS = ["Black-Scholes", "Jacobi", "CG", "BiCGSTAB", "GMG", "CFD", "shallow water"]
 
 
@@ -32,7 +34,11 @@ def driver():
 
 
 def lines(command, environment):
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=3000)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        print(f"left out: {' '.join(map(str, command[3:]))}: nothing after {SECONDS} s", file=sys.stderr)
+        return []
     if done.returncode != 0:
         print(f"left out: {' '.join(map(str, command[:4]))} …: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -40,8 +46,12 @@ def lines(command, environment):
 
 def run(framework, kind, *rest):
     python, environment = ROOT / "build/venv/bin/python", {}
+    if not python.exists():
+        python = pathlib.Path(sys.executable)
     if framework == "heddle":
         environment = {"PYTHONPATH": str(ROOT / "build/release/python")}
+    if framework == "jax":
+        environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
     if framework == "cupynumeric":
         python = ROOT / "build/arrays-venv/bin/python"
         environment = {"LD_LIBRARY_PATH": driver(), "LEGATE_AUTO_CONFIG": "0",
@@ -97,11 +107,19 @@ if __name__ == "__main__":
     parser.add_argument("--largest", type=float, default=1e8, help="elements")
     parser.add_argument("--grids", nargs="*", default=["500", "1000", "2000"], help="of solvers")
     parser.add_argument("--only", choices=("elementwise", "apps", "solvers"))
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="that one process may take")
     args = parser.parse_args()
-    sizes = [str(10**power) for power in range(9) if 10**power <= args.largest]
+    SECONDS = args.seconds
+    on_gpu = args.device != "cpu"
+    os.environ["HEDDLE_DEVICE"] = args.device
+    sizes = [str(10**power) for power in range(4 if on_gpu else 0, 9) if 10**power <= args.largest]
     if args.only in (None, "elementwise"):
-        table("elementwise", ["heddle", "numpy", "cupynumeric", "jax"], *sizes)
-    if args.only in (None, "apps"):
+        table("elementwise", ["heddle", "jax", "cupy"] if on_gpu else ["heddle", "numpy", "cupynumeric", "jax"], *sizes)
+    if args.only in (None, "apps") and on_gpu:
+        for app in APPS:  # one that takes long must not lose the others
+            table("apps", ["heddle", "cupy"], app)
+    elif args.only in (None, "apps"):
         table("apps", ["heddle", "numpy", "cupynumeric"], *APPS)
-    if args.only in (None, "solvers"):
+    if args.only in (None, "solvers") and not on_gpu:
         table("solvers", ["heddle", "numpy", "petsc"], *args.grids)

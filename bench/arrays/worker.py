@@ -1,15 +1,26 @@
 """Times programs on arrays in one framework: a line of JSON for each. run.py starts it, once for each framework.
 
-python worker.py heddle|numpy|cupynumeric|jax elementwise 1 1000 … | apps NAME… | solvers N…
+On a GPU ($HEDDLE_DEVICE names it for all frameworks) calls are started one after the other, and the last is waited for.
+
+python worker.py heddle|numpy|cupynumeric|jax|cupy elementwise 1 1000 … | apps NAME… | solvers N…
 """
 
 import json
+import os
 import pathlib
 import sys
 import time
 
 FRAMEWORK, KIND, *REST = sys.argv[1:]
+ON_GPU = os.environ.get("HEDDLE_DEVICE", "cpu") != "cpu"
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "examples" / "diffuse"))
+
+
+def an_element(values):
+    """Of the last array, brought to the host: all work before it is done then."""
+    while isinstance(values, (tuple, list)):
+        values = values[-1]
+    return float(values[(-1,) * values.ndim] if values.ndim else values)
 
 
 def modules():
@@ -18,7 +29,12 @@ def modules():
         import heddle.numpy as np
         import heddle.sparse as sparse
 
-        return np, sparse, lambda values: np.flush()
+        return np, sparse, an_element if ON_GPU else lambda values: np.flush()
+    if FRAMEWORK == "cupy":
+        import cupy as np
+        import cupyx.scipy.sparse as sparse
+
+        return np, sparse, an_element
     if FRAMEWORK == "cupynumeric":
         import cupynumeric as np
         from legate.core import get_legate_runtime
@@ -37,9 +53,17 @@ def modules():
     return np, sparse, lambda values: None
 
 
+def begin(values):
+    """Starts what was recorded, on a GPU."""
+    if FRAMEWORK == "heddle":
+        import heddle.numpy as np
+
+        np.flush()
+
+
 def best(work, wait, least=0.15):
-    """Seconds of one call: the best of batches that fill the time. Each is waited for: equal calls whose results nobody
-    looks at would be computed once, or never."""
+    """Seconds of one call: the best of batches that fill the time. Each is waited for, or begun: equal calls whose results
+    nobody looks at would be computed once, or never."""
     wait(work())
     began = time.perf_counter()
     wait(work())
@@ -48,8 +72,9 @@ def best(work, wait, least=0.15):
     found = []
     for _ in range(7):
         began = time.perf_counter()
-        for _ in range(batch):
-            wait(work())
+        for _ in range(batch - 1):
+            (begin if ON_GPU else wait)(work())
+        wait(work())
         found.append((time.perf_counter() - began) / batch)
     return min(found)
 
@@ -72,6 +97,8 @@ def elementwise():
     for size in map(int, REST):
         x, y = np.arange(size) / size + 0.5, 1.5 - np.arange(size) / size
         wait((x, y))
+        if ON_GPU:
+            wait(x)
         for name, (f, arrays) in programs.items():
             say(name, size, best(lambda: f(x, y), wait), bytes=8 * arrays * size)
 
@@ -84,7 +111,8 @@ def apps():
         make, _, size = APPS[name]
         try:
             app = make(np, sparse, size)
-        except AttributeError:  # no sparse matrices there
+        except (AttributeError, NotImplementedError, TypeError) as error:  # no sparse matrices there, or other ones
+            print(f"{name}: {error}", file=sys.stderr)
             continue
 
         def turns(count=8):

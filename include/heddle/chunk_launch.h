@@ -6,7 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "heddle/dtype.h"
 #include "heddle/layout.h"
+#include "heddle/program.h"
 #include "heddle/queue.h"
 
 namespace heddle {
@@ -16,11 +18,13 @@ struct ChunkProgram;
 }
 
 struct ChunkWork {
-  const chunks::ChunkProgram* program = nullptr;  // checked; one lane a rank
+  const chunks::ChunkProgram* program = nullptr;  // checked
   ReduceOp reduce = ReduceOp::sum;
   DType dtype = DType::f32;
   const Launch* finish =
-      nullptr;  // of one kernel, which goes over the elements of a slice in order
+      nullptr;                // of one kernel, which goes over the elements of a slice in order
+  std::uint32_t sum = kNone;  // the slot in which that finds the sums
+  std::int64_t grain = 1;     // elements of a block of it
 };
 
 // Addresses of one rank. Each is where element 0 is, or would be where a rank holds its slice.
@@ -38,6 +42,8 @@ class ChunkLaunch {
   // Where the buffers of the kernel of a launch lie.
   virtual std::vector<DeviceAddress> of_kernel(const Launch& launch,
                                                const DeviceAddress* slots) const = 0;
+  // Whether sums need memory of their own.
+  virtual bool keeps_sums() const = 0;
   virtual std::int64_t slot_bytes() const = 0;
   virtual std::int64_t flag_bytes() const = 0;  // zero before the first turn
 };

@@ -76,6 +76,18 @@ Expected<Program> with_epilogues(const Program& program, const DeviceCalls& call
 Expected<Program> with_even_rows(const Program& program, const DeviceCalls& calls,
                                  const MachineFigures& machine);
 
+// Elements of the row and parts below.
+struct LongScans {
+  std::int64_t least_row = 1 << 20;  // shorter ones stay whole
+  std::int64_t shortest_part = 512, longest_part = 1 << 14;
+};
+// The program in which a cumulative sum (product, least, greatest) of all elements of a value, one
+// after the other, is one of parts of them, to each of which comes what all parts before it come
+// to. For devices whose workers count all together; a row that has no such parts of one length
+// stays, and so do several rows, which are one block each to the plan that follows.
+Expected<Program> with_scans_in_parts(const Program& program, const MachineFigures& machine,
+                                      const LongScans& sizes = {});
+
 // Plans the ops of a region, constants and the terminator left out: they are nobody's work.
 Expected<StitchPlan> stitch(const Program& program, RegionId region,
                             const StitchOptions& options = {});

@@ -26,7 +26,7 @@ __device__ __forceinline__ void h_fail() { __trap(); }
 
 // What waits, copies and adds up; the program is in tables.
 constexpr std::string_view kMachine = R"cuda(
-struct Op { int kind, function, channel, counter, from_buffer, to_buffer, bar, whole; i64 from, to, count; ui64 number; };
+struct Op { int kind, function, channel, counter, from_buffer, to_buffer, bar, whole, first_taken, taken; i64 from, to, count; ui64 number; };
 struct Channel { int from, to, protocol, slots; i64 share_bytes, slot_at; ui64 messages; };
 
 struct Memory {
@@ -39,16 +39,16 @@ struct Memory {
 };
 
 __device__ __forceinline__ volatile ui64* h_sent(const Memory& m, int channel, unsigned block) {
-  return m.flags + (i64)channel * BLOCKS + block;
+  return (volatile ui64*)m.flags + (i64)channel * BLOCKS + block;
 }
 __device__ __forceinline__ volatile ui64* h_taken(const Memory& m, int channel, unsigned block) {
-  return m.flags + (i64)(CHANNELS + channel) * BLOCKS + block;
+  return (volatile ui64*)m.flags + (i64)(CHANNELS + channel) * BLOCKS + block;
 }
-__device__ __forceinline__ ui64* h_counter(const Memory& m, int counter) {
-  return m.flags + (i64)2 * CHANNELS * BLOCKS + counter;
+__device__ __forceinline__ volatile ui64* h_counter(const Memory& m, int counter) {
+  return (volatile ui64*)m.flags + (i64)2 * CHANNELS * BLOCKS + counter;
 }
-__device__ __forceinline__ ui64* h_bar(const Memory& m, int lane) {
-  return m.flags + (i64)2 * CHANNELS * BLOCKS + COUNTERS + lane;
+__device__ __forceinline__ volatile ui64* h_bar(const Memory& m, int lane) {
+  return (volatile ui64*)m.flags + (i64)2 * CHANNELS * BLOCKS + COUNTERS + lane;
 }
 
 // Whether it is time to give up: somebody has, or this took too long.
@@ -86,7 +86,7 @@ __device__ void h_meet(const Memory& m, int lane, ui64& meetings) {
   meetings += BLOCKS;
   if (threadIdx.x == 0) {
     __threadfence();
-    atomicAdd(h_bar(m, lane), 1ull);
+    atomicAdd((ui64*)h_bar(m, lane), 1ull);
     h_spin(m, h_bar(m, lane), meetings);
     __threadfence();
   }
@@ -106,25 +106,41 @@ __device__ void h_copy(char* to, const char* from, i64 bytes) {
   i64 done = 0;
   if ((((ui64)to | (ui64)from) & 15) == 0) {
     done = bytes / 16 * 16;
-    for (i64 i = threadIdx.x; i < bytes / 16; i += blockDim.x)
-      ((ulonglong2*)to)[i] = ((const ulonglong2*)from)[i];
+    const i64 last = bytes / 16;
+    i64 i = threadIdx.x;
+    for (; i + 3 * (i64)blockDim.x < last; i += 4 * (i64)blockDim.x) {
+      ulonglong2 some[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) some[k] = ((const ulonglong2*)from)[i + k * (i64)blockDim.x];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) ((ulonglong2*)to)[i + k * (i64)blockDim.x] = some[k];
+    }
+    for (; i < last; i += blockDim.x) ((ulonglong2*)to)[i] = ((const ulonglong2*)from)[i];
   }
   for (i64 i = done + threadIdx.x; i < bytes; i += blockDim.x) to[i] = from[i];
 }
 
 struct alignas(16) Several { Element at[PACK]; };
 __device__ __forceinline__ Element h_both(Element a, Element b) { return (Element)COMBINE; }
+__device__ __forceinline__ Several h_all(const Several& x, const Several& y) {
+  Several both;
+#pragma unroll
+  for (int k = 0; k < PACK; ++k) both.at[k] = h_both(x.at[k], y.at[k]);
+  return both;
+}
 __device__ void h_combine(Element* to, const Element* a, const Element* b, i64 count) {
   i64 done = 0;
   if ((((ui64)to | (ui64)a | (ui64)b) & 15) == 0) {
     done = count / PACK * PACK;
-    for (i64 i = threadIdx.x; i < count / PACK; i += blockDim.x) {
-      const Several x = ((const Several*)a)[i], y = ((const Several*)b)[i];
-      Several both;
-#pragma unroll
-      for (int k = 0; k < PACK; ++k) both.at[k] = h_both(x.at[k], y.at[k]);
-      ((Several*)to)[i] = both;
+    const i64 last = count / PACK;
+    i64 i = threadIdx.x;
+    for (; i + (i64)blockDim.x < last; i += 2 * (i64)blockDim.x) {
+      const i64 j = i + blockDim.x;
+      const Several x = ((const Several*)a)[i], y = ((const Several*)b)[i], z = ((const Several*)a)[j], w = ((const Several*)b)[j];
+      ((Several*)to)[i] = h_all(x, y);
+      ((Several*)to)[j] = h_all(z, w);
     }
+    for (; i < last; i += blockDim.x) ((Several*)to)[i] = h_all(((const Several*)a)[i], ((const Several*)b)[i]);
   }
   for (i64 i = done + threadIdx.x; i < count; i += blockDim.x) to[i] = h_both(a[i], b[i]);
 }
@@ -200,6 +216,24 @@ __device__ void h_take(const Memory& m, const Op& op, int rank, unsigned block, 
   h_tell(h_taken(m, op.channel, block), number + 1);
 }
 
+// Messages whose parts a kernel loads by itself.
+__device__ __forceinline__ void h_await_all(const Memory& m, const Op& op, unsigned block, ui64 turn) {
+  for (int t = threadIdx.x; t < op.taken; t += blockDim.x) {
+    const int channel = h_taken_channel[op.first_taken + t];
+    h_spin(m, h_sent(m, channel, block), turn * h_channels[channel].messages + h_taken_number[op.first_taken + t] + 1);
+    __threadfence();
+  }
+  __syncthreads();
+}
+__device__ __forceinline__ void h_tell_all(const Memory& m, const Op& op, unsigned block, ui64 turn) {
+  __syncthreads();
+  for (int t = threadIdx.x; t < op.taken; t += blockDim.x) {
+    const int channel = h_taken_channel[op.first_taken + t];
+    __threadfence();
+    *h_taken(m, channel, block) = turn * h_channels[channel].messages + h_taken_number[op.first_taken + t] + 1;
+  }
+}
+
 __device__ void h_run(const Memory& m, int first, int end, int lane, int rank, unsigned block, ui64 turn) {
   ui64 meetings = turn * h_meetings[lane] * BLOCKS;
   for (int o = first; o < end; ++o) {
@@ -217,9 +251,11 @@ __device__ void h_run(const Memory& m, int first, int end, int lane, int rank, u
     else if (op.kind == REDUCE) h_combine((Element*)to + begin, (const Element*)to + begin, (const Element*)from + begin, last - begin);
     else if (op.kind == COPY) h_copy(to + begin * to_bytes, from + begin * to_bytes, (last - begin) * to_bytes);
     else if (op.kind == COMPUTE) {
+      if (op.taken > 0) h_await_all(m, op, block, turn);
       h_compute(op.function, m, rank, op.from, op.to, op.whole ? 0 : begin, op.whole ? op.count : last);
+      if (op.taken > 0) h_tell_all(m, op, block, turn);
     } else if (op.kind == SIGNAL) {
-      if (block == 0 && threadIdx.x == 0) atomicAdd(h_counter(m, op.counter), 1ull);
+      if (block == 0 && threadIdx.x == 0) atomicAdd((ui64*)h_counter(m, op.counter), 1ull);
     } else if (op.channel >= 0) {
       if (op.number > 0) h_await(m, h_taken(m, op.channel, block), before + op.number);
     } else {
@@ -231,7 +267,7 @@ __device__ void h_run(const Memory& m, int first, int end, int lane, int rank, u
     if (h_senders[c] == lane && h_channels[c].protocol == DIRECT) h_await(m, h_taken(m, c, block), (turn + 1) * h_channels[c].messages);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) chunks(const Memory m, int first_rank, ui64 turn) {
+extern "C" __global__ void __launch_bounds__(THREADS, 2) chunks(const __grid_constant__ Memory m, int first_rank, ui64 turn) {
   const unsigned block = blockIdx.x % BLOCKS;
   const int lane = first_rank * RANK_LANES + (int)(blockIdx.x / BLOCKS);
   h_run(m, h_first[lane], h_first[lane + 1], lane, lane / RANK_LANES, block, turn);
@@ -403,30 +439,39 @@ class ChunkProgramEmitter {
   }
 
   void write_ops() {
-    std::vector<std::string> ops, from, buffer, firsts, meetings;
+    std::vector<std::string> ops, from, buffer, firsts, meetings, taken_channel, taken_number;
     std::vector<std::int64_t> sends(program_.channels.size(), 0), takes = sends;
     const auto place = [](std::uint32_t n) { return n == kNone ? -1 : static_cast<int>(n); };
     for (const std::size_t l : order_) {
       firsts.push_back(fmt::format("{}", ops.size()));
       std::int64_t met = 0;
       bool after = false;  // the next op needs all blocks of the lane
-      for (const ChunkOp& op : program_.lanes[l].ops) {
+      for (std::size_t o = 0; o < program_.lanes[l].ops.size(); ++o) {
+        const ChunkOp& op = program_.lanes[l].ops[o];
         const bool takes_one =
             op.kind == Kind::receive || (op.kind == Kind::reduce && op.channel != kNone);
         std::int64_t number = op.value;
         if (op.kind == Kind::send) number = sends[op.channel]++;
         if (takes_one) number = takes[op.channel]++;
+        if (work_.sums != nullptr && work_.sums->lanes[l].gone[o]) continue;
+        const std::size_t first_taken = taken_channel.size();
+        if (work_.sums != nullptr)
+          for (const ChunkSums::Message& m : work_.sums->lanes[l].messages[o]) {
+            taken_channel.push_back(fmt::format("{}", m.channel));
+            taken_number.push_back(fmt::format("{}ull", m.number));
+          }
         const Chunk comes = takes_one ? sent(op.channel, number) : Chunk{};
         const Chunk read = op.kind == Kind::compute && !op.reads.empty() ? op.reads[0] : op.from;
         const std::int64_t count = is_whole(op) ? read.count : std::max(op.from.count, op.to.count);
         const bool together = after || is_whole(op) || op.kind == Kind::signal;
         after = is_whole(op) || op.kind == Kind::wait;
         met += together ? 1 : 0;
-        ops.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}ull}}",
+        ops.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}ull}}",
                                   static_cast<int>(op.kind), static_cast<int>(op.function),
                                   place(op.channel), place(op.counter), place(read.buffer),
                                   place(op.to.buffer), together ? 1 : 0, is_whole(op) ? 1 : 0,
-                                  read.first, op.to.first, count, number));
+                                  first_taken, taken_channel.size() - first_taken, read.first,
+                                  op.to.first, count, number));
         from.push_back(fmt::format("{}", comes.first));
         buffer.push_back(fmt::format("{}", place(comes.buffer)));
       }
@@ -438,6 +483,8 @@ class ChunkProgramEmitter {
     table("int", "h_sent_buffer", buffer);
     table("int", "h_first", firsts);
     table("ui64", "h_meetings", meetings);
+    table("int", "h_taken_channel", taken_channel);
+    table("ui64", "h_taken_number", taken_number);
   }
 
   const ChunkProgram& program_;

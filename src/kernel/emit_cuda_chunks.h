@@ -9,7 +9,7 @@
 #include "heddle/dtype.h"
 #include "heddle/error.h"
 #include "heddle/layout.h"
-#include "schedule/chunks/chunk_program.h"
+#include "kernel/chunk_sums.h"
 
 namespace heddle {
 
@@ -27,6 +27,7 @@ struct CudaChunkWork {
   // does elements `begin` to `end` of a chunk that it reads at `from` and writes at `to`. Of a norm
   // each block has all of the chunk to look at.
   std::string compute = {};
+  const ChunkSums* sums = nullptr;  // that what is computed inside takes by itself
 };
 
 struct CudaChunks {

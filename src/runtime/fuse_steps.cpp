@@ -55,9 +55,8 @@ class Fuser {
 
   Verdict check_device(const FusedMembers& found) const {
     if (in_host_memory_) return yes();
-    if (found.gather == kNowhere) return reason("on this device only what is gathered again");
-    if (found.norm != kNowhere) return reason("norms stay apart on this device");
-    if (found.product != kNowhere || found.user != kNowhere || found.launch == kNowhere)
+    if (found.product != kNowhere || found.user != kNowhere || found.launch == kNowhere ||
+        found.scatter == kNowhere)
       return reason("products stay apart on this device");
     if (std::get<LaunchStep>(list_.steps[found.launch].work).grain == 0)
       return reason("the kernel does not take its elements one after the other");
@@ -152,10 +151,18 @@ class Fuser {
     if (found.product != kNowhere) work.produce = product_of(found.product);
     if (found.user != kNowhere) work.consume = product_of(found.user);
     if (found.norm != kNowhere) work.norm = norm_of(found);
-    if (!in_host_memory_)
-      work.apart = {start_at(found.scatter), start_at(found.gather),
-                    std::get<WaitStep>(list_.steps[found.scattered].work),
-                    std::get<WaitStep>(list_.steps[found.gathered].work)};
+    if (!in_host_memory_) {
+      FusedStep::Apart& apart = work.apart.emplace();
+      const auto keep = [&](std::size_t start, std::size_t wait, StartStep& begins,
+                            WaitStep& ends) {
+        if (start == kNowhere) return;
+        begins = start_at(start);
+        ends = std::get<WaitStep>(list_.steps[wait].work);
+      };
+      keep(found.scatter, found.scattered, apart.scatter, apart.scattered);
+      keep(found.norm, found.normed, apart.norm, apart.normed);
+      keep(found.gather, found.gathered, apart.gather, apart.gathered);
+    }
     const Step& begins = list_.steps[found.first()];
     Step step{.work = {}, .info = begins.info, .time = begins.time};
     const auto add = [&](std::vector<SlotId>& to, const std::vector<SlotId>& from) {
@@ -198,13 +205,16 @@ class Fuser {
     info.name = name_of(found, work);
     info.note = "computed inside of the collective, chunk by chunk";
     if (work.launch && work.grain == 0) info.note = "computed inside of the collective, as a whole";
-    if (work.norm.op) info.note += ", with the sum of its numbers";
+    if (work.norm.op)
+      info.note += in_host_memory_ ? ", with the sum of its numbers" : ", once its norm is known";
     for (std::size_t i : found.all())
       if (i != found.first() && !std::holds_alternative<WaitStep>(list_.steps[i].work)) {
         join(info, infos_[list_.steps[i].info]);
         gone_.insert(list_.steps[i].info);
       }
-    if (work.reduce && (work.launch || work.gather)) {
+    // Behind a norm a device has written all sums, and reads them again.
+    const bool keeps_sums = !in_host_memory_ && work.norm.op != nullptr;
+    if (work.reduce && (work.launch || work.gather) && !keeps_sums) {
       info.bytes_read -= slots_[work.sum].bytes;
       info.bytes_written -= slots_[work.sum].bytes;
     }

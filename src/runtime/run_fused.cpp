@@ -287,6 +287,10 @@ Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transp
   wanted.produce = step.produce.rows != nullptr;
   wanted.consume = step.consume.rows != nullptr;
   wanted.norm = step.norm.op != nullptr;
+  if (wanted.norm && step.apart) {  // what comes before the norm is done apart
+    wanted.norm = false;
+    wanted.kind = CollectiveKind::all_gather;
+  }
   wanted.number_bytes = 0;
   if (wanted.norm)
     for (const Type& type : step.norm.op->operands) wanted.number_bytes += type.bytes();

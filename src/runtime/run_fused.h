@@ -31,7 +31,8 @@ struct FusedRun {
   // On a device of its own. Null: one by one.
   std::unique_ptr<ChunkLaunch> launch;
   std::optional<chunks::ChunkProgram> program;
-  std::vector<Buffer> memory;  // sums; of the first rank also flags and room of all
+  std::vector<Buffer>
+      memory;  // of the first rank slots and flags of all; sums, where they are kept
   std::uint64_t turn = 0;
   bool asked = false;  // whether the device can
 };

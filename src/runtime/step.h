@@ -88,10 +88,15 @@ struct FusedStep {
     std::vector<SlotId> operands = {}, results = {};
     std::vector<std::unique_ptr<Launch>> before = {}, after = {};
   } norm = {};
-  // On a device of its own: the same one by one, for ranks that do not share the device.
+  // On a device of its own: the same one by one, for ranks that do not share the device, and for
+  // what comes before a norm is known.
   struct Apart {
-    StartStep scatter = {}, gather = {};
-    WaitStep scattered = {}, gathered = {};
+    StartStep scatter = {};
+    WaitStep scattered = {};
+    StartStep norm = {};
+    WaitStep normed = {};
+    StartStep gather = {};
+    WaitStep gathered = {};
   };
   std::optional<Apart> apart = {};
 

@@ -2,7 +2,7 @@
 """The programs of bench/h200 without a GPU: suite.py HEDDLE HEDDLE_TEST_DEVICE
 
 Each is compiled for an H200 as large as it is: no kernel may spill registers or have more shared memory than
-there is. Each is planned for an H200 in a small form, run on the CPU and compared with JAX in float64.
+there is, and its machine code loads and stores 16 bytes at a time, or copies in bulk. Each is planned for an H200 in a small form, run on the CPU and compared with JAX in float64.
 """
 
 import os
@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +22,7 @@ try:
     import jax.numpy as jnp
     import numpy as np
     import programs
+    from accesses import accesses
     from results import furthest, read_tensors, write_tensors
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -28,6 +30,10 @@ except ImportError as missing:
 
 SMALL = 16  # times smaller along most dimensions
 MOST_SHARED = 227 << 10
+# What has no access of 16 bytes, and why: rows that many threads share for their arithmetic; results of 8 bits; stores
+# that the assembler takes apart.
+NARROW_LOADS = {"recurrence, 64 steps"}
+NARROW_STORES = {"recurrence, 64 steps", "rmsnorm+fp8 in blocks", "masked softmax", "jacobi 16384^2 x8"}
 NO_NVRTC = "NVRTC was not found"
 FIGURES = re.compile(r"(\S+): (\d+) registers, (\d+) bytes of shared memory, (\d+) bytes spilled")
 
@@ -54,6 +60,9 @@ def check_code(program, heddle, folder):
     for name, registers, shared, spilled in kernels:
         assert int(spilled) == 0, f"{name} spills {spilled} bytes"
         assert int(registers) <= 255 and int(shared) <= MOST_SHARED, f"{name}: {registers} registers, {shared} bytes"
+    found = sum((accesses(file.read_bytes()) for file in (folder / "cache").glob("*.o")), Counter())
+    assert program.name in NARROW_LOADS or found["load", 128] + found["bulk copy", 0] > 0, f"loads are narrow: {found}"
+    assert program.name in NARROW_STORES or found["store", 128] > 0, f"stores are narrow: {found}"
     on_host = re.findall(r"^ *not run +(?!kernel)(\S+)", done.stdout, re.MULTILINE)
     assert not on_host, f"not only kernels: {on_host}"
     return max(int(k[1]) for k in kernels)

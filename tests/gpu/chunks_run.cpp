@@ -1,12 +1,15 @@
 // Optimisers inside of collectives, of ranks that are threads on one GPU.
 #include <gmock/gmock.h>
 
+#include <chrono>
+
+#include "../unit/fused_programs.h"
+#include "device/cuda/chunk_launch.h"
 #include "device/cuda/nvrtc.h"
 #include "gpu_device.h"
 #include "heddle/compile.h"
 #include "heddle/deployment.h"
 #include "heddle/schedule_text.h"
-#include "heddle/stablehlo.h"
 #include "ir/eval/scalar.h"
 #include "kernel/emit_cuda.h"
 #include "kernel/emit_cuda_chunks.h"
@@ -14,28 +17,6 @@
 
 namespace heddle::chunk_tests {
 namespace {
-
-Program momentum(int devices, std::int64_t rows, const std::string& type) {
-  return read_stablehlo(fmt::format(R"(
-    sdy.mesh @mesh = <["dp"={0}]>
-    func.func @main(%g: tensor<{0}x{1}x512x{2}> {{sdy.sharding = #sdy.sharding<@mesh, [{{"dp"}}, {{}}, {{}}]>}},
-                    %p: tensor<{1}x512xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}},
-                    %m: tensor<{1}x512xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}})
-        -> (tensor<{1}x512xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}},
-            tensor<{1}x512xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
-      %zero = stablehlo.constant dense<0.0> : tensor<{2}>
-      %sum = stablehlo.reduce(%g init: %zero) applies stablehlo.add across dimensions = [0]
-          : (tensor<{0}x{1}x512x{2}>, tensor<{2}>) -> tensor<{1}x512x{2}>
-      %w = stablehlo.convert %sum : (tensor<{1}x512x{2}>) -> tensor<{1}x512xf32>
-      %rate = stablehlo.constant dense<0.9> : tensor<{1}x512xf32>
-      %0 = stablehlo.multiply %rate, %m : tensor<{1}x512xf32>
-      %m1 = stablehlo.add %0, %w : tensor<{1}x512xf32>
-      %p1 = stablehlo.subtract %p, %m1 : tensor<{1}x512xf32>
-      return %p1, %m1 : tensor<{1}x512xf32>, tensor<{1}x512xf32>
-    }})",
-                                    devices, rows, type))
-      .value();
-}
 
 std::vector<Array> arguments_of(const Program& program) {
   std::vector<Array> all;
@@ -50,12 +31,16 @@ std::vector<Array> arguments_of(const Program& program) {
   return all;
 }
 
-Expected<std::vector<Array>> run(const Program& program, const std::string& schedule, bool& fused) {
+Expected<Executable> compiled_for(const Program& program, const std::string& schedule) {
   Target target;
   target.mesh = kOwnMesh;
   target.options.device = *gpu::device();
   HEDDLE_TRY(target.schedule, parse_schedule(schedule, "s"));
-  HEDDLE_TRY(const Executable executable, compile(program, target));
+  return compile(program, target);
+}
+
+Expected<std::vector<Array>> run(const Program& program, const std::string& schedule, bool& fused) {
+  HEDDLE_TRY(const Executable executable, compiled_for(program, schedule));
   fused = std::ranges::any_of(executable.steps(), [](const StepInfo& step) {
     return step.note.starts_with("computed inside of the collective");
   });
@@ -67,28 +52,70 @@ Expected<std::vector<Array>> run(const Program& program, const std::string& sche
   return once;
 }
 
+// In whatever chunks: the bits of the same one by one. Sums of small whole numbers are exact in any
+// order.
+void expect_fused(const Program& program, const std::string& slices) {
+  setenv("HEDDLE_CUDA_CHUNKS", "1", 1);
+  bool is_fused = false;
+  const auto wanted = run(program, slices, is_fused);
+  ASSERT_TRUE(wanted) << wanted.reason();
+  EXPECT_FALSE(is_fused);
+  for (const std::string how : {"", " in 2", " by ring", " by tree"}) {
+    SCOPED_TRACE(how);
+    const auto got = run(program, slices + "fuse rs *" + how, is_fused);
+    ASSERT_TRUE(got) << got.reason();
+    EXPECT_TRUE(is_fused);
+    for (std::size_t i = 0; i < wanted->size(); ++i)
+      EXPECT_TRUE(std::ranges::equal((*got)[i].bytes(), (*wanted)[i].bytes())) << "result " << i;
+  }
+}
+
 TEST(GpuChunks, AnOptimiserInsideOfTheCollectiveHasTheSameBits) {
   if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
-  setenv("HEDDLE_CUDA_CHUNKS", "1", 1);
-  const std::string zero =
-      "rs, ag = split all_reduce.0 along 0\nreorder * under ag\nas_slice arg2 result1\n";
   for (const int devices : {2, 3, 4, 8})
     for (const std::string type : {"f32", "bf16"}) {
-      const Program program = momentum(devices, 48 * 16, type);
-      bool is_fused = false;
-      const auto wanted = run(program, zero, is_fused);
-      ASSERT_TRUE(wanted) << wanted.reason();
-      EXPECT_FALSE(is_fused);
-      for (const std::string how : {"", " in 2", " by ring", " by tree"}) {
-        SCOPED_TRACE(fmt::format("{} devices, {}{}", devices, type, how));
-        const auto got = run(program, zero + "fuse rs *" + how, is_fused);
-        ASSERT_TRUE(got) << got.reason();
-        EXPECT_TRUE(is_fused);
-        if (how.starts_with(" by")) continue;
-        for (std::size_t i = 0; i < wanted->size(); ++i)
-          EXPECT_TRUE(std::ranges::equal((*got)[i].bytes(), (*wanted)[i].bytes()));
-      }
+      SCOPED_TRACE(fmt::format("{} devices, {}", devices, type));
+      expect_fused(momentum_step(devices, 48 * 16, type), kStateInSlices);
     }
+}
+
+TEST(GpuChunks, WhatIsNotGatheredGoesInsideAsWell) {
+  if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
+  for (const int devices : {2, 8})
+    expect_fused(momentum_step(devices, 48 * 16, "f32"), kAllInSlices);
+}
+
+TEST(GpuChunks, WhatComesBehindANormGoesWithTheGather) {
+  if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
+  for (const int devices : {2, 4, 8}) expect_fused(lamb_step(devices, 48 * 16), kStateInSlices);
+}
+
+// Enough elements for many blocks that all wait for each other.
+TEST(GpuChunks, ManyElementsGoInside) {
+  if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
+  expect_fused(momentum_step(4, 4096, "f32"), kStateInSlices);
+}
+
+// A rank that does not come: the others say so, and the GPU goes on.
+TEST(GpuChunks, ARankThatIsLostIsNamed) {
+  if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
+  setenv("HEDDLE_CUDA_CHUNKS", "1", 1);
+  const Program program = momentum_step(2, 48, "f32");
+  const auto executable = compiled_for(program, std::string(kStateInSlices) + "fuse rs *");
+  ASSERT_TRUE(executable) << executable.reason();
+  {
+    auto deployment = Deployment::open(*executable).value();
+    DeviceParts parts = deployment.deal_out(arguments_of(program)).value();
+    parts[1][1] = Array(Type::tensor(DType::f32, {3}));
+    const auto begin = std::chrono::steady_clock::now();
+    const auto lost = deployment.run(parts);
+    ASSERT_FALSE(lost);
+    EXPECT_THAT(lost.reason(), testing::HasSubstr("rank 1 of 2 failed"));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  }
+  auto again = Deployment::open(*executable).value();
+  const auto ran = again.run_whole(arguments_of(program));
+  EXPECT_TRUE(ran) << ran.reason();
 }
 
 // A chunk program on the GPU, one stream for each rank; flags in memory are all that keeps them in
@@ -135,6 +162,16 @@ class OnStreams {
             function_, static_cast<unsigned>(chunks_.rank_blocks), 1, 1, kChunkThreads, 1, 1, 0,
             reinterpret_cast<cuda::Handle>(queue(rank).stream_number()), arguments, nullptr),
         0);
+  }
+  cuda::Handle function() const { return function_; }
+  // The driver's answer to so many blocks that all begin at once.
+  int launch_together(std::int64_t blocks) {
+    int rank = 0;
+    std::uint64_t turn = 0;
+    void* arguments[] = {words_.data(), &rank, &turn};
+    return cuda::driver().value()->launch_together(
+        function_, static_cast<unsigned>(blocks), 1, 1, kChunkThreads, 1, 1, 0,
+        reinterpret_cast<cuda::Handle>(queue(0).stream_number()), arguments);
   }
   bool stopped() {
     std::uint64_t stop = 0;
@@ -216,6 +253,21 @@ TEST(GpuChunks, ARankThatIsNotLaunchedIsGivenUp) {
   streams.launch(1, 0);
   ASSERT_TRUE(streams.queue(1).finish());
   EXPECT_TRUE(streams.stopped());
+}
+
+// What would spin without room is refused: by us before it is launched, and by the driver.
+TEST(GpuChunks, BlocksThatHaveNoRoomAreRefused) {
+  if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
+  const auto program = chunks::collective_chunks({.ranks = 2, .elements = 4096}).value();
+  OnStreams streams(program, 2);
+  cuda::Context& context = static_cast<cuda::CudaQueue&>(streams.queue(0)).context();
+  const auto room = cuda::blocks_at_once(context, streams.function(), kChunkThreads);
+  ASSERT_TRUE(room) << room.reason();
+  EXPECT_GE(*room, context.facts().multiprocessors);
+  EXPECT_TRUE(cuda::check_room(*room, *room));
+  EXPECT_FALSE(cuda::check_room(*room + 1, *room));
+  EXPECT_NE(streams.launch_together(*room + 1), 0);
+  EXPECT_TRUE(streams.queue(0).finish());
 }
 
 }  // namespace

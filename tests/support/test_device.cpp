@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "test_queue.h"
+#include "test_chunks.h"
 
 namespace heddle::test {
 
@@ -36,6 +36,11 @@ Expected<std::unique_ptr<Launch>> TestDevice::prepare(std::vector<LaunchKernel> 
     }
   HEDDLE_TRY(launch->inner, inner_.prepare(std::move(kernels)));
   return std::unique_ptr<Launch>(std::move(launch));
+}
+
+Expected<std::unique_ptr<ChunkLaunch>> TestDevice::prepare_chunks(const ChunkWork& work) {
+  if (chunk_refusals > 0 && chunk_refusals-- > 0) return reason("this time the device does not");
+  return std::unique_ptr<ChunkLaunch>(std::make_unique<TestChunkLaunch>(*this, memory_, work));
 }
 
 std::unique_ptr<LibraryCall> TestDevice::library_call(const Program& program, const Op& op,

@@ -20,6 +20,8 @@ struct TestDeviceOptions {
   // The device whose figures and wishes kernels are planned by, where that is another one: they run
   // here all the same.
   const Device* planned_for = nullptr;
+  // Whether it does chunk programs for all ranks at once (test_chunks.h).
+  bool runs_chunks = false;
 };
 
 class TestDevice : public Device {
@@ -55,6 +57,8 @@ class TestDevice : public Device {
   Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) override;
   std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                             const ProductViews* views) const override;
+  bool runs_chunks() const override { return options_.runs_chunks; }
+  Expected<std::unique_ptr<ChunkLaunch>> prepare_chunks(const ChunkWork& work) override;
   std::unique_ptr<Queue> queue() override;
 
   // Handles that are held, for tests that look for leaks.
@@ -63,6 +67,8 @@ class TestDevice : public Device {
   std::atomic<std::uint64_t> replays = 0;
   // How often queues have put together what ranks on this device brought.
   std::atomic<std::uint64_t> combinations = 0;
+  // How often chunk programs were run, and how many more will be refused.
+  std::atomic<std::int64_t> chunk_runs = 0, chunk_refusals = 0;
 
  private:
   const Device& planned_for() const {

@@ -63,6 +63,11 @@ class TestQueue final : public Queue, public DeviceMoves {
   Verdict replay(const Recording& recording) override;
   void set_workers(ThreadPool& workers) override;
 
+  // Anything, in its turn, with the queue that works in host memory.
+  Verdict do_late(std::function<Verdict(Queue& inner)> work) {
+    return add({[this, work = std::move(work)] { return work(*inner_); }});
+  }
+
  private:
   struct Passed;
   struct Task {

@@ -13,6 +13,7 @@ namespace heddle::cuda {
 namespace cuda_chunk_launch_tests {
 
 using chunks::ChunkedCollective;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 // So much to compute that blocks stay, which are all alike.
@@ -32,13 +33,20 @@ Kernel heavy(std::int64_t n, std::int64_t block) {
   return kernel;
 }
 
-Expected<std::string> text_of(const ChunkedCollective& wanted, const Kernel& kernel, DType dtype) {
+Expected<ChunkText> text_of(const ChunkedCollective& wanted, const Kernel& kernel, DType dtype) {
   const chunks::ChunkProgram program = chunks::collective_chunks(wanted).value();
-  std::string text;
-  HEDDLE_TRY(const CudaChunks made,
-             chunk_text({.program = &program, .dtype = dtype}, kernel, 16, text));
-  EXPECT_EQ(made.rank_blocks, 16);
-  return text;
+  HEDDLE_TRY(ChunkText made, chunk_text({.program = &program, .dtype = dtype}, kernel, 0, 16));
+  EXPECT_EQ(made.chunks.rank_blocks, 16);
+  return made;
+}
+
+void expect_it_compiles(const std::string& text) {
+  const auto object = compile_cuda(text, "sm_90");
+  ASSERT_TRUE(object) << object.reason();
+  ASSERT_EQ(object->functions.size(), 1U);
+  EXPECT_EQ(object->functions[0].name, "chunks");
+  EXPECT_EQ(object->functions[0].spilled_bytes, 0);
+  EXPECT_LE(object->functions[0].registers, 128);  // room for two blocks of a multiprocessor
 }
 
 TEST(CudaChunkLaunch, CompilesWithAKernelInside) {
@@ -57,12 +65,39 @@ TEST(CudaChunkLaunch, CompilesWithAKernelInside) {
                  .finish = true},
                 is_heavy ? heavy(8192, 512) : examples::squares(8192, 1024), DType::f32);
     ASSERT_TRUE(text) << text.reason();
-    const auto object = compile_cuda(*text, "sm_90");
-    ASSERT_TRUE(object) << object.reason();
-    ASSERT_EQ(object->functions.size(), 1U);
-    EXPECT_EQ(object->functions[0].name, "chunks");
-    EXPECT_EQ(object->functions[0].spilled_bytes, 0);
+    EXPECT_TRUE(text->parts.empty());
+    expect_it_compiles(text->text);
   }
+}
+
+// Eight ranks' parts are added up in registers.
+TEST(CudaChunkLaunch, CompilesWithSumsInsideOfTheKernel) {
+  use_build_environment();
+  if (!find_nvrtc()) GTEST_SKIP() << find_nvrtc().reason();
+  const auto text = text_of({.ranks = 8,
+                             .elements = 8 * 8192,
+                             .chunks = 2,
+                             .grain = 1024,
+                             .order = {0, 2, 1, 3, 4, 5, 6, 7},
+                             .finish = true},
+                            examples::squares(8192, 1024), DType::f32);
+  ASSERT_TRUE(text) << text.reason();
+  EXPECT_THAT(text->parts, ElementsAre(0, 2, 1, 3, 4, 5, 6, 7));
+  expect_it_compiles(text->text);
+}
+
+// A kernel on what is handed on: behind a norm.
+TEST(CudaChunkLaunch, CompilesWithAKernelBeforeAGather) {
+  use_build_environment();
+  if (!find_nvrtc()) GTEST_SKIP() << find_nvrtc().reason();
+  const auto text = text_of({.kind = CollectiveKind::all_gather,
+                             .ranks = 2,
+                             .elements = 2 * 8192,
+                             .grain = 1024,
+                             .finish = true},
+                            examples::squares(8192, 1024), DType::f32);
+  ASSERT_TRUE(text) << text.reason();
+  expect_it_compiles(text->text);
 }
 
 // Blocks that are all alike go stage by stage: each has as many elements as it had.

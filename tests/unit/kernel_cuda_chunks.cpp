@@ -1,18 +1,11 @@
 // Chunk programs as CUDA text. It is compiled for the host with a thread for each block, and for a
 // GPU by NVRTC where that is there.
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <thread>
 
-#include "kernel/emit_cuda.h"
+#include "chunks_on_host.h"
 #include "kernel/emit_cuda_chunks.h"
 #include "schedule/chunks/check_chunks.h"
 #include "schedule/chunks/collective_chunks.h"
@@ -22,40 +15,6 @@ namespace cuda_chunk_tests {
 
 using namespace chunks;
 using testing::HasSubstr;
-
-// What CUDA has of itself; a block is a thread.
-constexpr std::string_view kHost = R"host(
-extern "C" int sched_yield();
-#define __device__
-#define __global__
-#define __forceinline__ inline
-#define __launch_bounds__(n)
-typedef long long i64;
-typedef unsigned char ui8;
-typedef unsigned long long ui64;
-typedef float f32;
-struct ulonglong2 { ui64 x, y; };
-struct Index { unsigned x; };
-static thread_local Index threadIdx{0}, blockIdx{0};
-static const Index blockDim{1};
-static void __syncthreads() {}
-static void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static ui64 atomicAdd(ui64* at, ui64 value) { return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); }
-static ui64 h_now() {
-  sched_yield();
-  static ui64 now = 0;
-  return atomicAdd(&now, 1);
-}
-static void h_fail() { __builtin_trap(); }
-static f32 h_add(f32 a, f32 b) { return a + b; }
-)host";
-
-constexpr std::string_view kLaunch = R"host(
-extern "C" void run_block(const Memory* memory, int first_rank, unsigned block, ui64 turn) {
-  blockIdx.x = block;
-  chunks(*memory, first_rank, turn);
-}
-)host";
 
 // Half of a sum, with a norm less the number of all.
 constexpr std::string_view kCompute = R"cuda(
@@ -71,13 +30,22 @@ __device__ void h_compute(int function, const Memory& m, int rank, i64 from, i64
     ((f32*)m.at[rank][TOTALS])[to] = number;
   } else {
     for (i64 i = begin + threadIdx.x; i < end; i += blockDim.x)
-      ((f32*)m.at[rank][OUT])[to + i] = sum[i] / 2 - (TOTALS < 0 ? 0 : ((const f32*)m.at[rank][TOTALS < 0 ? 0 : TOTALS])[0]);
+      ((f32*)m.at[rank][OUT])[to + i] = SUM_AT / 2 - (TOTALS < 0 ? 0 : ((const f32*)m.at[rank][TOTALS < 0 ? 0 : TOTALS])[0]);
   }
 }
 )cuda";
 
-std::string compute_text(const ChunkProgram& program) {
-  std::string text;
+// Where the sums are, or are taken: of what all ranks were given.
+std::string sum_at(const ChunkProgram& program, const ChunkSums* sums) {
+  if (sums == nullptr) return "sum[i]";
+  std::string text = "(0";
+  for (int r : sums->order)
+    text += fmt::format(" + ((const f32*)m.at[{}][{}])[from + i]", r, program.buffer("in"));
+  return text + ")";
+}
+
+std::string compute_text(const ChunkProgram& program, const ChunkSums* sums) {
+  std::string text = fmt::format("#define SUM_AT {}\n", sum_at(program, sums));
   const std::pair<const char*, const char*> names[] = {
       {"SUM", "sum"}, {"OUT", "out"}, {"NUMBERS", "numbers"}, {"TOTALS", "total"}};
   for (const auto& [macro, name] : names) {
@@ -90,59 +58,30 @@ std::string compute_text(const ChunkProgram& program) {
   return text + std::string(kCompute);
 }
 
-std::string compiler() {
-  const char* word = std::getenv("CXX");
-  return word == nullptr ? "c++" : word;
-}
-
 struct Compiled {
+  explicit Compiled(chunks_on_host::Library all)
+      : library(std::move(all)), chunks(library.chunks[0]) {}
+  chunks_on_host::Library library;
   CudaChunks chunks;
-  std::filesystem::path folder;
-  void* library = nullptr;
-  void (*run_block)(const void*, int, unsigned, unsigned long long) = nullptr;
 
-  void launch(const void* memory, int first_rank, std::int64_t blocks, std::uint64_t turn) const {
-    std::vector<std::jthread> all;
-    for (std::int64_t b = 0; b < blocks; ++b)
-      all.emplace_back(
-          [=, this] { run_block(memory, first_rank, static_cast<unsigned>(b), turn); });
+  void run_block(const void* memory, int first_rank, unsigned block, std::uint64_t turn) const {
+    library.run_block(0, memory, first_rank, block, turn);
   }
-
-  Compiled() = default;
-  Compiled(Compiled&& other) noexcept
-      : chunks(std::move(other.chunks)),
-        folder(std::exchange(other.folder, {})),
-        library(std::exchange(other.library, nullptr)),
-        run_block(other.run_block) {}
-  Compiled& operator=(Compiled&&) = delete;
-  ~Compiled() {
-    if (library != nullptr) dlclose(library);
-    if (!folder.empty()) std::filesystem::remove_all(folder);
+  void launch(const void* memory, int first_rank, std::int64_t blocks, std::uint64_t turn) const {
+    library.launch(0, memory, first_rank, blocks, turn);
   }
 };
 
-CudaChunkWork sums_of_floats(const ChunkProgram& program, int blocks) {
-  return {.blocks = blocks, .grain = 4, .compute = compute_text(program)};
+CudaChunkWork sums_of_floats(const ChunkProgram& program, int blocks,
+                             const ChunkSums* sums = nullptr) {
+  return {.blocks = blocks, .grain = 4, .compute = compute_text(program, sums), .sums = sums};
 }
 
 Expected<Compiled> for_host(const ChunkProgram& program, const CudaChunkWork& work) {
-  Compiled made;
-  HEDDLE_TRY(made.chunks, emit_cuda_chunks(program, work));
-  std::string folder = std::filesystem::temp_directory_path() / "heddle_chunks_XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) return reason("no folder");
-  made.folder = folder;
-  std::ofstream(made.folder / "chunks.cpp") << kHost << made.chunks.text << kLaunch;
-  const std::string command = fmt::format(
-      "{} -std=c++20 -O1 -w -shared -fPIC -pthread {}/chunks.cpp -o {}/chunks.so 2>{}/log",
-      compiler(), folder, folder, folder);
-  if (std::system(command.c_str()) != 0) {
-    std::ifstream log(made.folder / "log");
-    return reason("{}", std::string(std::istreambuf_iterator<char>(log), {}));
-  }
-  made.library = dlopen((made.folder / "chunks.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (made.library == nullptr) return reason("{}", dlerror());
-  made.run_block = reinterpret_cast<decltype(made.run_block)>(dlsym(made.library, "run_block"));
-  return made;
+  std::vector<CudaChunks> one(1);
+  HEDDLE_TRY(one[0], emit_cuda_chunks(program, work));
+  HEDDLE_TRY(auto library, chunks_on_host::Library::compile(std::move(one)));
+  return Compiled{std::move(library)};
 }
 
 // The memory of all ranks, as the text has it.
@@ -176,7 +115,7 @@ class Ranks {
   }
   bool stopped() const { return stop_ != 0; }
   bool something_was_sent() const {
-    return std::ranges::any_of(slots_, [](const Line& line) {
+    return std::ranges::any_of(slots_, [](const chunks_on_host::Line& line) {
       return std::ranges::any_of(line.words, [](const std::uint64_t& word) {
         return __atomic_load_n(&word, __ATOMIC_ACQUIRE) != 0;
       });
@@ -185,12 +124,9 @@ class Ranks {
   std::uint64_t patience = 20'000'000;  // of a clock that counts how often it is asked
 
  private:
-  struct alignas(16) Line {
-    std::uint64_t words[2] = {0, 0};
-  };
   const ChunkProgram& program_;
   std::vector<std::vector<float>> buffers_;
-  std::vector<Line> slots_;
+  std::vector<chunks_on_host::Line> slots_;
   std::vector<std::uint64_t> flags_, words_;
   std::uint64_t stop_ = 0;
 };
@@ -200,10 +136,12 @@ float given(int rank, std::int64_t i, int turn) {
 }
 
 // Several launches, one after the other, with other numbers each time.
-void expect_sums(const ChunkedCollective& wanted, int blocks) {
+void expect_sums(const ChunkedCollective& wanted, int blocks, bool sums_inside = false) {
   const ChunkProgram program = collective_chunks(wanted).value();
   ASSERT_FALSE(check_chunks(program));
-  const auto made = for_host(program, sums_of_floats(program, blocks));
+  const auto sums = sums_inside ? chunk_sums(program) : std::nullopt;
+  ASSERT_EQ(sums.has_value(), sums_inside);
+  const auto made = for_host(program, sums_of_floats(program, blocks, sums ? &*sums : nullptr));
   ASSERT_TRUE(made) << made.reason();
   Ranks ranks(program, made->chunks);
   const bool gathers = wanted.kind == CollectiveKind::all_gather;
@@ -266,6 +204,52 @@ TEST(CudaChunks, ComputationAndNormsGoInside) {
                    .norm = norm},
                   2);
     }
+}
+
+// What is computed inside loads what all ranks were given, and adds it up by itself.
+TEST(CudaChunks, SumsAreTakenByWhatIsInside) {
+  for (const int ranks : {2, 3, 5})
+    for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter}) {
+      SCOPED_TRACE(fmt::format("{} {}", ranks, name(kind)));
+      std::vector<int> order;
+      for (int r = ranks; r-- > 0;) order.push_back(r);
+      expect_sums({.kind = kind,
+                   .ranks = ranks,
+                   .elements = 411,
+                   .chunks = 5,
+                   .grain = 4,
+                   .channels = ranks == 3 ? 2 : 1,
+                   .order = order,
+                   .finish = true},
+                  2, true);
+    }
+}
+
+TEST(CudaChunks, SumsThatAreNeededElsewhereAreKept) {
+  const auto has_sums = [](const ChunkedCollective& wanted) {
+    return chunk_sums(collective_chunks(wanted).value()).has_value();
+  };
+  EXPECT_TRUE(has_sums({.ranks = 3, .elements = 64, .chunks = 2, .finish = true}));
+  // On their way to others; in slots; for a norm as well; not there at all.
+  EXPECT_FALSE(
+      has_sums({.algorithm = Algorithm::ring, .ranks = 3, .elements = 64, .finish = true}));
+  EXPECT_FALSE(
+      has_sums({.protocol = Protocol::bandwidth, .ranks = 3, .elements = 64, .finish = true}));
+  EXPECT_FALSE(has_sums({.ranks = 3, .elements = 64, .finish = true, .norm = true}));
+  EXPECT_FALSE(has_sums({.kind = CollectiveKind::all_gather, .elements = 64, .finish = true}));
+}
+
+// A message that is taken as late as the kernel works may be what another waits for.
+TEST(CudaChunks, SumsThatWouldBeTakenTooLateAreKept) {
+  ChunkProgram program =
+      collective_chunks({.ranks = 2, .elements = 64, .slots = 1, .finish = true}).value();
+  ASSERT_TRUE(chunk_sums(program));
+  // Rank 0 receives the other's result before it makes its own.
+  auto& ops = program.lanes[0].ops;
+  ASSERT_EQ(ops[2].function, chunks::Function::finish);
+  std::ranges::rotate(ops.begin() + 2, ops.end() - 1, ops.end());
+  ASSERT_FALSE(check_chunks(program));
+  EXPECT_FALSE(chunk_sums(program));
 }
 
 TEST(CudaChunks, ScattersAndGathers) {

@@ -99,7 +99,7 @@ double wanted_of(const ChunkedCollective& c, std::int64_t element) {
   if (c.kind == CollectiveKind::all_gather) {
     int owner = 0;
     while (part_begin(c.elements, owner + 1, c.ranks) <= element) ++owner;
-    return number(owner, element);
+    return c.finish ? number(owner, element) / 3 : number(owner, element);
   }
   if (!c.finish) return sum_at(element);
   double by = 3;
@@ -171,14 +171,14 @@ TEST(ChunkPrograms, FusedComputationSeesEveryElementOnce) {
   std::uint64_t seed = 1;
   for (Algorithm algorithm : kAlgorithms)
     for (int ranks : {2, 3, 4})
-      for (int fused = 0; fused < 5; ++fused) {
+      for (int fused = 0; fused < 6; ++fused) {
         ChunkedCollective c{.algorithm = algorithm, .ranks = ranks, .elements = 14};
-        c.kind = fused == 1   ? CollectiveKind::reduce_scatter
-                 : fused == 2 ? CollectiveKind::all_gather
-                              : CollectiveKind::all_reduce;
+        c.kind = fused == 1                 ? CollectiveKind::reduce_scatter
+                 : fused == 2 || fused == 5 ? CollectiveKind::all_gather
+                                            : CollectiveKind::all_reduce;
         c.produce = fused == 1 || fused == 2 || fused == 4;  // product -> reduce_scatter
         c.consume = fused == 2 || fused == 4;                // all_gather -> product
-        c.finish = fused == 0 || fused == 3 || fused == 4;   // an optimiser
+        c.finish = fused == 0 || fused >= 3;                 // an optimiser; 5: behind its norm
         c.norm = fused == 3;                                 // with a norm
         for_each_way(c, [&](const ChunkedCollective& way) {
           const ChunkProgram program = collective_chunks(way).value();
@@ -280,7 +280,8 @@ TEST(ChunkPrograms, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(why({.ranks = 0}), "ranks 0: at least 1 is needed");
   EXPECT_EQ(why({.chunks = 0}), "chunks 0: at least 1 is needed");
   EXPECT_EQ(why({.slots = 0}), "slots 0: at least 1 is needed");
-  EXPECT_EQ(why({.kind = CollectiveKind::all_gather, .finish = true}),
+  EXPECT_EQ(why({.kind = CollectiveKind::send, .finish = true}), "a send has no sums to finish");
+  EXPECT_EQ(why({.kind = CollectiveKind::all_gather, .finish = true, .norm = true}),
             "a all_gather has no sums to finish");
   EXPECT_EQ(
       why({.kind = CollectiveKind::all_to_all}),

@@ -32,8 +32,11 @@ std::optional<ProductPlan> plan_of(const Program& program, const Op& op,
 
 std::optional<ProductTypes> types_of(const Program& program, const Op& op) {
   const auto operands = program.operands(op);
-  return product_types(program.type_of(operands[0]).dtype, program.type_of(operands[1]).dtype,
-                       program.type_of(program.result(op, 0)).dtype);
+  auto types = product_types(program.type_of(operands[0]).dtype, program.type_of(operands[1]).dtype,
+                             program.type_of(program.result(op, 0)).dtype);
+  if (types && types->operands[0] == Blas::kF32 && asks_for_tf32(program.attrs_of(op)))
+    types->compute = Blas::kComputeTF32;
+  return types;
 }
 
 // The library's own state, of one device.
@@ -64,6 +67,7 @@ std::unique_ptr<BlasCall> new_call(Context& context, const Blas& blas, const Pro
   std::string text(name(from));
   if (from != other) text += fmt::format(" with {}", name(other));
   if (from != to) text += fmt::format(" to {}", name(to));
+  if (types->compute == Blas::kComputeTF32) text += " by tf32";
   if (const std::string words = words_of(then); !words.empty()) text += " " + words;
   return std::make_unique<BlasCall>(blas, *library, *std::move(plan), *types, then, sizes,
                                     std::move(text));
@@ -128,10 +132,11 @@ bool has_way_to_go_on(Context& context, const Notebook& notebook, const Program&
   const auto plan = plan_of(program, op, nullptr);
   if (!plan) return false;
   static const std::string file = file_words(CudaLibrary::blas);  // folders are gone through once
-  const std::string key =
-      fmt::format("goes on {} {} {} {} {} {} {} {} {} {} {} {}", file, context.facts().name,
-                  name(program.type_of(op.results).dtype), plan->m, plan->n, plan->k, plan->lda,
-                  plan->ldb, plan->ldc, plan->transpose_a, plan->transpose_b, words_of(then));
+  const std::string key = fmt::format("goes on {} {} {}{} {} {} {} {} {} {} {} {} {}", file,
+                                      context.facts().name, name(program.type_of(op.results).dtype),
+                                      asks_for_tf32(program.attrs_of(op)) ? " by tf32" : "",
+                                      plan->m, plan->n, plan->k, plan->lda, plan->ldb, plan->ldc,
+                                      plan->transpose_a, plan->transpose_b, words_of(then));
   if (!file.empty() && notebook.read)
     if (const auto noted = notebook.read(key)) return *noted == "yes";
   const auto blas = blas_library();

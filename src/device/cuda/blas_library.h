@@ -50,7 +50,7 @@ struct Blas {
   static constexpr int kAlignedA = 5, kAlignedB = 6, kAlignedC = 7, kAlignedD = 8;
   static constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kBF16 = 14, kE4M3 = 28,
                        kE5M2 = 29;  // types
-  static constexpr int kComputeF32 = 68, kComputeF64 = 70;
+  static constexpr int kComputeF32 = 68, kComputeF64 = 70, kComputeTF32 = 77;
 };
 
 Expected<const Blas*> blas_library();

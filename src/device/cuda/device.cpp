@@ -57,7 +57,8 @@ Expected<std::unique_ptr<CudaDevice>> CudaDevice::open(
 CudaDevice::CudaDevice(std::shared_ptr<Context> context, Device& host,
                        const std::optional<std::filesystem::path>& cache)
     : CudaTarget(context->facts(), fmt::format("cuda:{}", context->number()), host, cache),
-      context_(std::move(context)) {}
+      context_(std::move(context)),
+      chunk_turns_(std::make_shared<cuda::ChunkTurns>()) {}
 
 CudaDevice::~CudaDevice() = default;
 
@@ -188,7 +189,7 @@ Expected<std::unique_ptr<ChunkLaunch>> CudaDevice::prepare_chunks(const ChunkWor
   const FunctionLoader load = [this](const std::string& text, const char* function) {
     return function_of(text, function);
   };
-  return cuda::prepare_chunks(context_, load, work, launch.kernels[0].kernel);
+  return cuda::prepare_chunks(context_, chunk_turns_, load, work, launch.kernels[0]);
 }
 
 Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> kernels) {

@@ -16,6 +16,7 @@ namespace heddle {
 namespace cuda {
 class CudaCode;
 class RearrangeKernels;
+struct ChunkTurns;
 }  // namespace cuda
 
 class CudaDevice final : public CudaTarget {
@@ -66,6 +67,7 @@ class CudaDevice final : public CudaTarget {
   Expected<cuda::Handle> function_of(const std::string& text, const char* name) const;
 
   std::shared_ptr<cuda::Context> context_;
+  std::shared_ptr<cuda::ChunkTurns> chunk_turns_;
   mutable std::mutex mutex_;
   std::atomic<bool> has_opened_blas_ = false;
   mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;

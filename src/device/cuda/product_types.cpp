@@ -25,6 +25,25 @@ std::optional<int> code_of_type(DType type) {
 
 }  // namespace
 
+bool asks_for_tf32(const AttrDict& of_product) {
+  const Attr* asked = find_attr(of_product, "algorithm");
+  const auto* algorithm = asked != nullptr ? asked->get<Attr::Struct>() : nullptr;
+  if (algorithm == nullptr) return false;
+  const auto is_tf32 = [&](std::string_view field) {
+    const Attr* type = find_attr(algorithm->fields, field);
+    const auto* word = type != nullptr ? type->get<Attr::Enum>() : nullptr;
+    return word != nullptr && word->word == "tf32";
+  };
+  const auto is_one = [&](std::string_view field) {
+    const Attr* count = find_attr(algorithm->fields, field);
+    const auto* number = count != nullptr ? count->get<Attr::Integer>() : nullptr;
+    return number != nullptr && number->value == 1;
+  };
+  return is_tf32("lhs_precision_type") && is_tf32("rhs_precision_type") &&
+         is_one("lhs_component_count") && is_one("rhs_component_count") &&
+         is_one("num_primitive_operations");
+}
+
 std::optional<ProductTypes> product_types(DType lhs, DType rhs, DType result) {
   const auto a = code_of_type(lhs), b = code_of_type(rhs), c = code_of_type(result);
   if (!a || !b || !c) return {};

@@ -6,6 +6,7 @@
 
 #include "device/cuda/blas_library.h"
 #include "heddle/dtype.h"
+#include "heddle/program.h"
 #include "stitch/product_plan.h"
 
 namespace heddle::cuda {
@@ -15,6 +16,9 @@ struct ProductTypes {
   int result = Blas::kF32;
   int compute = Blas::kComputeF32, scale = Blas::kF32;
 };
+
+// Whether the program asks for factors of f32 that are rounded to TF32, and for nothing better.
+bool asks_for_tf32(const AttrDict& of_product);
 
 // Sums are kept in 32 bits or more, and nothing is rounded on the way in; nothing where there are
 // no such products.

@@ -32,7 +32,7 @@ class Writer {
     program_.buffers[out_].element_bytes =
         wanted.finish ? wanted.result_bytes : wanted.element_bytes;
     sum_ = out_;
-    if (wanted.finish || (scatters && passes_sums_on)) {
+    if ((wanted.finish && !gathers) || (scatters && passes_sums_on)) {
       sum_ = add_buffer("sum", wanted.elements, passes_sums_on ? Holds::all : Holds::own_slice);
       program_.buffers[sum_].element_bytes = wanted.element_bytes;
     }
@@ -185,6 +185,7 @@ class Writer {
   void hand_down_own(int number) {
     const Chunk mine = chunk(in_, rank_, number), result = chunk(out_, rank_, number);
     if (wanted_.produce) compute(Function::produce, {}, mine);
+    if (wanted_.finish) return compute(Function::finish, {mine}, result);
     add({.kind = Kind::copy, .from = mine, .to = result});
   }
 
@@ -340,7 +341,7 @@ Expected<ChunkProgram> collective_chunks(const ChunkedCollective& wanted) {
   if (!sums && !sends && wanted.kind != CollectiveKind::all_gather)
     return reason("a {} has no chunk program: all_reduce, reduce_scatter, all_gather and send have",
                   op_name(wanted.kind));
-  if ((wanted.finish || wanted.norm) && !sums)
+  if ((wanted.finish && sends) || (wanted.norm && !sums))
     return reason("a {} has no sums to finish", op_name(wanted.kind));
   if (wanted.norm && !wanted.finish) return reason("a norm is there for what finishes the sums");
   if (wanted.consume && wanted.kind == CollectiveKind::reduce_scatter)

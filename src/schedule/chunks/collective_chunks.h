@@ -28,7 +28,8 @@ struct ChunkedCollective {
   int slots = 2;           // of a channel
   // In which `direct` sums; none: by number.
   std::vector<int> order = {};
-  // Fused computation. `norm`: finish needs a number that all sums together give.
+  // Fused computation. `finish` of an all_gather: on the own slice, before it is handed on. `norm`:
+  // finish needs a number that all sums together give.
   bool produce = false, finish = false, norm = false, consume = false;
   std::int64_t number_bytes = 4;  // that a rank gives for the norm
 };
