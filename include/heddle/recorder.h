@@ -249,7 +249,7 @@ class Recorder {
     int pieces = 0;  // that it ran in
     WindowEnd end = WindowEnd::asked;
     std::uint64_t read_at = 0;  // the place that asked for a value
-    std::string lines;  // of the caller's, that its calls stand in
+    std::string lines;          // of the caller's, that its calls stand in
     double seconds = 0;
     Executable executable{nullptr};
   };

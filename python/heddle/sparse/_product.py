@@ -85,7 +85,9 @@ class Bands:
             return False
         before, other, other_there = self._added[-offset]
         reach = abs(offset)
-        near, far = (slice(reach, None), slice(None, -reach)) if offset < 0 else (slice(None, -reach), slice(reach, None))
+        near, far = slice(reach, None), slice(None, -reach)
+        if offset > 0:
+            near, far = far, near
         is_same = kind == before and np.array_equal(values[near], other[far])
         if kind == self._WHERE:
             is_same = is_same and np.array_equal(there[near], other_there[far])

@@ -87,8 +87,7 @@ def _turns(system: _System, maxiter: Any, turn: Any, start: Any, callback: Any) 
     """
     if system.is_trivial():
         return system.result(hnp.zeros(system.size, system.dtype), 0)
-    state, divisor = start, None
-    x = state[0]
+    state, divisor, x = start, None, None
     maxiter = system.size * 10 if maxiter is None else int(maxiter)
     for _ in range(maxiter):
         length = _root(state[2])
@@ -96,11 +95,12 @@ def _turns(system: _System, maxiter: Any, turn: Any, start: Any, callback: Any) 
             return system.result(state[0], 0)
         if _divided_by_zero(length, divisor):
             return system.result(x, -11)
-        x = state[0]
         with np.errstate(divide="ignore", invalid="ignore"):  # what breaks down is told by a number
             made = turn(*state)
         if isinstance(made, int):
-            return system.result(x, made)
+            return system.result(state[0], made)
+        # What a breakdown goes back to; else its memory is free for the next one.
+        x = state[0] if made[1] is not None else None
         state, divisor = made
         if callback is not None:
             if _divided_by_zero(_root(state[2]), divisor):
