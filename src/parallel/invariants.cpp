@@ -4,7 +4,7 @@
 
 #include "heddle/decide.h"
 #include "heddle/op.h"
-#include "ir/attr_access.h"
+#include "ir/clone.h"
 #include "ir/rewrite.h"
 #include "parallel/prepare.h"
 
@@ -39,7 +39,6 @@ class InvariantMover {
     const std::vector<ValueId> kept = kept_in_loop(from_, loop);
     const RegionId body = from_.regions(loop)[1];
     const Region& region = from_.region(body);
-    std::vector<ValueId> known(region.args.size(), kNone);
     for (std::size_t i = 0; i < kept.size(); ++i) outside_[region.args[i]] = kept[i];
     bool any = false;
     for (OpId id : region.ops) {
