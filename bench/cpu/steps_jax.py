@@ -291,6 +291,9 @@ add(
         lambda: [images(4, 224, 224, 3), tokens(4, 1, 1000)[:, 0]],
         resnet_loss,
         optimiser=MOMENTUM,
+        # A ReLU that is just above zero for one library and just below for another changes all gradients before it: in
+        # f32 JAX's own differ from f64 by 0.06, and up to there they agree to five digits.
+        tolerance=0.15,
     )
 )
 
