@@ -101,7 +101,7 @@ TEST(GpuChunks, ARankThatIsLostIsNamed) {
   if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
   setenv("HEDDLE_CUDA_CHUNKS", "1", 1);
   const Program program = momentum_step(2, 48, "f32");
-  const auto executable = compiled_for(program, std::string(kStateInSlices) + "fuse rs *");
+  const auto executable = compiled_for(program, kStateInSlices + "fuse rs *");
   ASSERT_TRUE(executable) << executable.reason();
   {
     auto deployment = Deployment::open(*executable).value();

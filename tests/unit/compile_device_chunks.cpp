@@ -89,7 +89,7 @@ TEST_F(ChunksOnADevice, EachGroupOfAMeshHasItsOwn) {
   const Program program = read(text);
   const std::vector<Array> wanted = twice(program, kStateInSlices);
   const std::int64_t before = device_.chunk_runs;
-  expect_same(twice(program, fmt::format("{}fuse rs *", kStateInSlices)), wanted);
+  expect_same(twice(program, kStateInSlices + "fuse rs *"), wanted);
   EXPECT_EQ(device_.chunk_runs, before + 4);
 }
 
@@ -100,7 +100,7 @@ TEST_F(ChunksOnADevice, WhereOneRankCannotAllGoOneByOne) {
       const std::vector<Array> wanted = twice(program, kStateInSlices);
       device_.chunk_refusals = refusals;
       const std::int64_t before = device_.chunk_runs;
-      expect_same(twice(program, fmt::format("{}fuse rs *", kStateInSlices)), wanted);
+      expect_same(twice(program, kStateInSlices + "fuse rs *"), wanted);
       EXPECT_EQ(device_.chunk_runs, before);
       EXPECT_EQ(device_.chunk_refusals, 0);
     }
@@ -109,8 +109,7 @@ TEST_F(ChunksOnADevice, WhereOneRankCannotAllGoOneByOne) {
 // A rank that does not come: the others say so.
 TEST_F(ChunksOnADevice, ARankThatIsLostIsNamed) {
   const Program program = momentum_step(2, 192, "f32");
-  const Executable executable =
-      compile(program, target(fmt::format("{}fuse rs *", kStateInSlices))).value();
+  const Executable executable = compile(program, target(kStateInSlices + "fuse rs *")).value();
   auto deployment = Deployment::open(executable).value();
   DeviceParts parts = deployment.deal_out(arguments_for(program)).value();
   parts[1][1] = Array(Type::tensor(DType::f32, {3}));

@@ -65,10 +65,10 @@ inline Program lamb_step(int devices, std::int64_t rows) {
 }
 
 // State in slices; `fuse rs *` takes what is between them into the collective.
-inline constexpr const char* kStateInSlices =
+inline const std::string kStateInSlices =
     "rs, ag = split all_reduce.0 along 0\nreorder * under ag\nas_slice arg2 result1\n";
 // The same without the parameter: nothing is gathered.
-inline constexpr const char* kAllInSlices =
+inline const std::string kAllInSlices =
     "rs, ag = split all_reduce.0 along 0\nreorder * under ag\nas_slice arg1 arg2 result0 result1\n";
 
 }  // namespace heddle
