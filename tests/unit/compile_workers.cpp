@@ -103,31 +103,6 @@ TEST(Launches, AreNoMoreThanTheLongestChainOfKernels) {
   for (int workers : kWorkers) EXPECT_EQ(counts_for(program, workers).launches, kLayers) << workers;
 }
 
-// Adam on more tensors than a kernel has room for: every value is read and written once, and a
-// number that all of them need ties none of them together.
-TEST(Launches, NoTensorOfAnOptimiserIsCut) {
-  constexpr std::size_t kTensors = 40;
-  const Type type = graphs::f32({64, 96}), number = graphs::f32({});
-  std::vector<Type> types(4 * kTensors, type);
-  types.push_back(number);
-  Builder b;
-  b.function("main", types, [&](const Vars& in) -> Vars {
-    const Var rest = 1.0 - b.op("power", {b.full_like(in.back(), 0.9), in.back()});
-    const Var scale = b.broadcast(rest, type.shape);  // one for all, as JAX's texts have it
-    Vars out;
-    for (std::size_t k = 0; k < 4 * kTensors; k += 4) {
-      const Var m = 0.9 * in[k] + 0.1 * in[k + 1];
-      const Var v = 0.99 * in[k + 2] + 0.01 * (in[k + 1] * in[k + 1]);
-      out.insert(out.end(), {m, v, in[k + 3] - m / scale / (b.op("sqrt", {v / scale}) + 1e-8)});
-    }
-    return out;
-  });
-  const Program program = b.finish().value();
-  const auto least = static_cast<double>(7 * kTensors) * static_cast<double>(type.bytes());
-  for (int workers : kWorkers)
-    EXPECT_LE(counts_for(program, workers).bytes, 1.001 * least) << workers << " workers";
-}
-
 // Recorded programs beside the checkout, where they are there.
 std::filesystem::path recorded_programs() {
   for (auto folder = std::filesystem::current_path(); folder.has_relative_path();
