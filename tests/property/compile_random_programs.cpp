@@ -28,7 +28,8 @@ void require_agreement(Choices& choices, const Kind& kind) {
   options.machine_code = kind.machine_code;
   options.stitch.fuse = kind.fuse;
   if (!kind.rounds_late) {
-    options.machine = MachineFigures{.workers = static_cast<int>(choices.pick({2, 1, 7, 64, 3, 16}))};
+    options.machine =
+        MachineFigures{.workers = static_cast<int>(choices.pick({2, 1, 7, 64, 3, 16}))};
     // Workers so slow that it pays to have all of them at work.
     if (options.machine->workers == 64) options.machine->light_rate = 1e6;
   }
