@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench/cpu"))
 import report
 import tensors
 from cases import Case, kind_of
-from programs import MATRIX, MEMORY, PROGRAMS, TINY
+from programs import CALL, MATRIX, MEMORY, PROGRAMS, TINY
 
 
 def case(program=None, **more):
@@ -85,6 +85,7 @@ def check_figures():
         row(MEMORY, 1.0, 8.0, share=0.125, heddle_compile=3.0, jax_compile=2.0),
         row(MATRIX, 2.0, 1.0, heddle_compile=1.0, jax_compile=4.0),
         row(TINY, 1.0, 3.0, numpy=0.5),
+        row(CALL, 2.0, 5.0),
     ]
     assert json.loads(report.figures(rows)) == {
         "geomean_vs_best": 4.0,
@@ -92,12 +93,13 @@ def check_figures():
         "worst": 2.0,
         "matrix": 0.5,
         "tiny": 3.0,
+        "calls": 2.5,
         "compile_vs_jax": 0.5,
     }
     rows.append(row(MEMORY, 0.1, 9.0, share=1.0, failure="wrong results"))
     figures = json.loads(report.figures(rows))
     assert figures["worst"] == 0 and figures["geomean_vs_best"] == 4.0
-    assert "1 of 5 programs failed: x" in report.summary(rows)
+    assert "1 of 6 programs failed: x" in report.summary(rows)
 
 
 for check in (check_results, check_integers, check_files, check_kinds, check_figures):
