@@ -99,15 +99,15 @@ std::string totals_text(const PlannedFunction& plan) {
     all_bytes += m.times * m.bytes;
     seconds += static_cast<double>(m.times) * m.seconds;
   }
+  const std::string count = counted(static_cast<std::size_t>(all), "communication");
   std::string text =
-      plan.timeline
-          ? fmt::format(
-                "{} communications in a step inside of stages, {} received by one device of "
-                "each together, {} predicted\n",
-                all, exact_bytes(all_bytes), exact_seconds(seconds))
-          : fmt::format(
-                "{} communications in {} collectives, {} received per device, {} predicted\n", all,
-                plan.collectives, exact_bytes(all_bytes), exact_seconds(seconds));
+      plan.timeline ? fmt::format(
+                          "{} in a step inside of stages, {} received by one device of "
+                          "each together, {} predicted\n",
+                          count, exact_bytes(all_bytes), exact_seconds(seconds))
+                    : fmt::format("{} in {}, {} received per device, {} predicted\n", count,
+                                  counted(static_cast<std::size_t>(plan.collectives), "collective"),
+                                  exact_bytes(all_bytes), exact_seconds(seconds));
   for (const auto& [kind, sum] : by_kind)
     text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first, exact_bytes(sum.second));
   return text;
