@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "heddle/array.h"
 
@@ -23,6 +24,8 @@ class DirectMemory {
   virtual Array take(Slot slot) = 0;
   // It is not read any more.
   virtual void drop(Slot slot) = 0;
+  // What it was to hold cannot be had: from here on a step that uses it throws that.
+  virtual void lose(Slot slot, const std::string& why) = 0;
 };
 
 class DirectStep {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,9 @@ struct RunOptions {
   std::vector<std::vector<int>> stages = {};
   // Workers of this rank; the shared ones where there are none.
   ThreadPool* pool = nullptr;
+  // Where a run fails: its arguments, but those that steps may have written to by then. Stays as it
+  // is where nobody knows them any more.
+  std::vector<std::optional<DeviceValue>>* left = nullptr;
   // Asked between steps, by the thread that called: yes ends the run, of all ranks, with a reason.
   std::function<bool()> stop = {};
 };

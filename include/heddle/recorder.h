@@ -133,6 +133,9 @@ struct RecordCounts {
 enum class WindowEnd : std::uint8_t { read, full, memory, asked };
 std::string_view words(WindowEnd end);
 
+// Whether a reason says that memory was too little, in our words or in NumPy's.
+bool is_about_memory(std::string_view reason);
+
 class Recorder {
  public:
   explicit Recorder(RecordOptions options = {});
@@ -180,7 +183,9 @@ class Recorder {
   void write(const StorePtr& store, RecordedCall call);
 
   // ---- values
-  // Ends the window and runs it; all stores are in memory afterwards.
+  // Ends the window and runs it; all stores are in memory afterwards. Where there is not enough of
+  // it the run goes on call by call, and reading what cannot be had says why; every other failure
+  // is told here too.
   Verdict flush(WindowEnd end = WindowEnd::asked);
   // Without a run: what the open window was to give is lost, and reading it says why.
   void abandon(const std::string& why);
@@ -246,7 +251,8 @@ class Recorder {
     std::int64_t number = 0;
     std::size_t calls = 0, ops = 0, arguments = 0, results = 0;
     bool was_known = false, was_direct = false;
-    int pieces = 0;  // that it ran in
+    int pieces = 0;      // that it ran in
+    std::string failed;  // why it then ran call by call
     WindowEnd end = WindowEnd::asked;
     std::uint64_t read_at = 0;  // the place that asked for a value
     std::string lines;          // of the caller's, that its calls stand in
@@ -305,7 +311,8 @@ class Recorder {
     DeviceValue value;
     SpreadPtr spread;  // where it is in parts; the value may be none then
     std::weak_ptr<Store> of = {};
-    Buffer there = {};  // the same on a device where the value is the host's
+    Buffer there = {};     // the same on a device where the value is the host's
+    bool is_gone = false;  // with a run that failed
     const Type& type() const { return spread ? spread->placed.type() : value.type(); }
   };
   Var argument(Argument given);
@@ -315,7 +322,8 @@ class Recorder {
   std::optional<Executable> known(Target& target, bool& is_best);
   bool is_for_direct_run(const Target& target, std::uint64_t hash, bool is_written);
   void end_program(const std::vector<StorePtr>& stores);
-  void run_directly(const std::vector<StorePtr>& stores);
+  bool can_run_directly() const;
+  Verdict run_directly(const std::vector<StorePtr>& stores, const std::string& why_gone);
   Expected<Executable> compiled(const Target& target);
   Verdict run(const std::vector<StorePtr>& stores, Done& done);
   void place(Target& target, const std::vector<StorePtr>& stores) const;
@@ -335,7 +343,7 @@ class Recorder {
                   std::vector<Argument> arguments, Done& done, std::vector<Argument>& values);
   std::int64_t needed_bytes(const Executable& executable, bool on_mesh,
                             const std::vector<Argument>& arguments) const;
-  Verdict run_once(const Executable& executable, bool on_mesh, std::vector<Argument> arguments,
+  Verdict run_once(const Executable& executable, bool on_mesh, std::vector<Argument>& arguments,
                    const Done& done, std::vector<Argument>& values);
   Verdict compute(const record::Pieces& pieces, Device& device, std::vector<Argument> arguments,
                   Done& done, std::vector<Argument>& values);

@@ -56,12 +56,12 @@ class BlockPool {
   void set_limit(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     limit_ = bytes;
-    while (bytes_ > limit_) {
-      const auto largest = std::prev(free_.end());
-      bytes_ -= largest->first;
-      std::free(largest->second);
-      free_.erase(largest);
-    }
+    shrink_to(bytes);
+  }
+
+  void empty() {
+    const std::lock_guard lock(mutex_);
+    shrink_to(0);
   }
 
   BlockPoolStats stats() {
@@ -76,6 +76,15 @@ class BlockPool {
   }
 
  private:
+  void shrink_to(std::size_t bytes) {
+    while (bytes_ > bytes) {
+      const auto largest = std::prev(free_.end());
+      bytes_ -= largest->first;
+      std::free(largest->second);
+      free_.erase(largest);
+    }
+  }
+
   std::mutex mutex_;
   std::multimap<std::size_t, std::byte*> free_;
   std::size_t bytes_ = 0;
@@ -85,6 +94,10 @@ class BlockPool {
 std::byte* allocate(std::size_t room) {
   const std::size_t alignment = room >= kHuge ? kHugePage : Block::kAlignment;
   void* data = std::aligned_alloc(alignment, room);
+  if (data == nullptr) {
+    BlockPool::get().empty();
+    data = std::aligned_alloc(alignment, room);
+  }
   if (data == nullptr) throw std::bad_alloc();
   // A hint: where it is refused the pages are small ones.
   if (room >= kHuge) (void)::madvise(data, room, MADV_HUGEPAGE);

@@ -23,7 +23,5 @@ void add_exit();
 
 // Inside of a catch, where Python calls directly: what was caught becomes Python's exception.
 void set_python_error();
-// Whether an error says that memory was too little.
-bool is_about_memory(std::string_view text);
 
 }  // namespace heddle::python

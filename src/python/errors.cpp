@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "heddle/error.h"
+#include "heddle/recorder.h"
 #include "python/bindings.h"
 
 namespace heddle::python {
@@ -39,11 +40,6 @@ void translate(const std::exception_ptr& pending, void*) {
 }
 
 }  // namespace
-
-bool is_about_memory(std::string_view text) {
-  return text.find("there is not enough memory") != std::string_view::npos ||
-         text.find("MemoryError: Unable to allocate") != std::string_view::npos;
-}
 
 void set_python_error() {
   try {

@@ -87,6 +87,7 @@ struct Held {
   nb::object numpy;      // over it, or what was made
   bool is_ours = false;  // nobody else sees it
   bool is_made = false;
+  std::string lost;  // why there is nothing
 };
 
 class NumpyMemory : public DirectMemory {
@@ -119,9 +120,15 @@ class NumpyMemory : public DirectMemory {
 
   void drop(Slot slot) override { at(slot) = {}; }
 
+  void lose(Slot slot, const std::string& why) override {
+    at(slot) = {};
+    at(slot).lost = why;
+  }
+
   // An array over all of it.
   nb::object whole(Slot slot) {
     Held& held = at(slot);
+    if (!held.lost.empty()) throw Error(held.lost);
     if (!held.numpy.is_valid()) held.numpy = host_over(held.array);
     return held.numpy;
   }
@@ -141,7 +148,7 @@ class NumpyMemory : public DirectMemory {
     put(slot, made);
     return made;
   }
-  void put(Slot slot, nb::object made) { at(slot) = {Array(), std::move(made), true, true}; }
+  void put(Slot slot, nb::object made) { at(slot) = {Array(), std::move(made), true, true, {}}; }
 
  private:
   Held& at(Slot slot) {

@@ -76,9 +76,10 @@ std::string Recorder::explain() const {
         done.lines.empty() ? "" : " of " + done.lines,
         done.ops == 0 ? "" : fmt::format("{} ops, ", done.ops),  // not written: it came once
         done.arguments, done.results,
-        done.was_direct  ? "done call by call, without code of its own yet"
-        : done.was_known ? "known before"
-                         : "compiled",
+        !done.failed.empty() ? "done call by call, as it failed as a whole: " + done.failed
+        : done.was_direct    ? "done call by call, without code of its own yet"
+        : done.was_known     ? "known before"
+                             : "compiled",
         done.was_direct || done.executable.in_host_memory()
             ? ""
             : fmt::format(", run on {}", done.executable.device().name()),

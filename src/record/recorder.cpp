@@ -211,6 +211,7 @@ StorePtr Recorder::keep(const Write& write, DirectStepPtr direct) {
       },
       std::move(direct));
   after_call();
+  if (store && !store->lost_.empty()) throw Error(store->lost_);
   return store;
 }
 

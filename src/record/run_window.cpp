@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "heddle/recorder.h"
+#include "record/attempt.h"
 #include "record/pieces.h"
 
 namespace heddle {
@@ -34,15 +35,20 @@ Verdict Recorder::compute(const Program& program, const Executable& executable, 
                           std::vector<Argument> arguments, Done& done,
                           std::vector<Argument>& values) {
   const std::int64_t limit = limit_on(executable.device());
+  const bool is_all = &executable == &done.executable;
   if (needed_bytes(executable, on_mesh, arguments) > limit)
-    if (const auto pieces = record::cut_in_two(program))
+    if (const auto pieces = record::cut_in_two(program)) {
+      if (is_all) arguments_ = arguments;  // pieces overwrite none
       return compute(*pieces, executable.device(), std::move(arguments), done, values);
+    }
   ++done.pieces;
   // Memory that hundreds of executables keep each for itself would be bounded by nothing.
   constexpr std::int64_t kSmallShare = 64;
   const bool is_large = executable.peak_bytes() > limit / kSmallShare;
-  const Verdict verdict = run_once(executable, on_mesh, std::move(arguments), done, values);
-  if (is_large) executable.drop_spare_memory();
+  const Verdict verdict =
+      record::attempt([&] { return run_once(executable, on_mesh, arguments, done, values); });
+  if (is_large || !verdict) executable.drop_spare_memory();
+  if (!verdict && is_all) arguments_ = std::move(arguments);
   return verdict;
 }
 
@@ -75,27 +81,40 @@ void Recorder::keep_aligned() {
 }
 
 Verdict Recorder::run_once(const Executable& executable, bool on_mesh,
-                           std::vector<Argument> arguments, const Done& done,
+                           std::vector<Argument>& arguments, const Done& done,
                            std::vector<Argument>& values) {
-  if (on_mesh) return compute_on_devices(executable, std::move(arguments), values);
+  if (on_mesh) return compute_on_devices(executable, std::exchange(arguments, {}), values);
   RunOptions options;
+  std::vector<std::optional<DeviceValue>> left;
+  options.left = &left;
   if (&executable == &done.executable) {  // not one of its pieces, which copy in their runs
     if (profiling_) options.times = &times_;
     if (executable.in_host_memory()) align(arguments);
   }
-  std::vector<DeviceValue> given;
-  given.reserve(arguments.size());
   for (Argument& argument : arguments) {
     if (argument.spread) {
       HEDDLE_TRY(Array whole, devices_->whole(*argument.spread));
       argument = {DeviceValue(std::move(whole)), nullptr};
     }
     HEDDLE_TRY_VOID(bring_to(executable.device(), argument));
-    given.push_back(std::move(argument.value));
   }
-  arguments.clear();
-  HEDDLE_TRY(std::vector<DeviceValue> results, executable.run_values(std::move(given), options));
-  for (DeviceValue& result : results) values.push_back({std::move(result), nullptr});
+  std::vector<DeviceValue> given;
+  given.reserve(arguments.size());
+  for (Argument& argument : arguments) {
+    given.push_back(std::move(argument.value));
+    argument.is_gone = true;
+    argument.there = {};
+  }
+  auto results = executable.run_values(std::move(given), options);
+  if (!results) {
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (!left[i]) continue;
+      arguments[i].value = *std::move(left[i]);
+      arguments[i].is_gone = false;
+    }
+    return results.why();
+  }
+  for (DeviceValue& result : *results) values.push_back({std::move(result), nullptr});
   return yes();
 }
 

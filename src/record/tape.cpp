@@ -124,6 +124,7 @@ StorePtr Recorder::keep(RecordedCall call) {
   bytes_ += store->type_->bytes();
   add_plain(call);
   after_call();
+  if (!store->lost_.empty()) throw Error(store->lost_);
   return store;
 }
 

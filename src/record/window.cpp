@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "heddle/recorder.h"
+#include "record/attempt.h"
 #include "record/background.h"
 
 namespace heddle {
@@ -34,7 +35,7 @@ std::vector<StorePtr> Recorder::seen() const {
 std::vector<bool> Recorder::dead_arguments() const {
   std::vector<bool> dead;
   dead.reserve(arguments_.size());
-  for (const auto& [value, spread, of, there] : arguments_) {
+  for (const auto& [value, spread, of, there, is_gone] : arguments_) {
     if (spread || devices_ || value.type().rank() == 0) {
       dead.push_back(false);
     } else if (!value.in_host_memory()) {
@@ -122,12 +123,14 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
     }
   }
   if (done.lines.empty()) done.lines = lines();
-  if (done.was_direct) {
-    const auto work = [&] { run_directly(stores); };
+  Verdict verdict = yes();
+  const auto run_by_steps = [&] {
+    const auto work = [&] { verdict = run_directly(stores, done.failed); };
     options_.aside ? options_.aside(work, true) : work();
     keep_moved();
-    return yes();
-  }
+    return verdict;
+  };
+  if (done.was_direct) return run_by_steps();
   // Memory that Python lends is given back by the thread that came with it.
   std::vector<DeviceValue> lent;
   for (const Argument& argument : arguments_)
@@ -135,11 +138,19 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
         argument.value.array().block()->is_view())
       lent.push_back(argument.value);
   std::vector<Argument> values;
-  Verdict verdict = yes();
-  const auto work = [&] { verdict = compute(found, target, done, values); };
+  const auto work = [&] {
+    verdict = record::attempt([&] { return compute(found, target, done, values); });
+  };
   options_.aside ? options_.aside(work, false) : work();
   keep_aligned();
   keep_moved();
+  if (!verdict && can_run_directly()) {
+    done.failed = verdict.reason();
+    done.was_direct = true;
+    values.clear();
+    lent.clear();
+    return run_by_steps();
+  }
   if (!verdict) return verdict;
   for (std::size_t i = 0; i < stores.size(); ++i) {
     counts_.bytes_out += values[i].type().bytes();
@@ -179,15 +190,8 @@ Verdict Recorder::flush(WindowEnd end) {
   done.calls = calls_.size();
   done.end = end;
   if (end == WindowEnd::read) done.read_at = place_of_call();
-  Verdict verdict = yes();
   const auto start = std::chrono::steady_clock::now();
-  try {
-    verdict = run(stores, done);
-  } catch (const std::bad_alloc&) {
-    verdict = reason("there is not enough memory for a window of {} array calls", done.calls);
-  } catch (const std::exception& error) {
-    verdict = reason("{}", error.what());
-  }
+  const Verdict verdict = record::attempt([&] { return run(stores, done); });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   done.seconds = took.count();
   lonely_ = done.calls == 1 && end != WindowEnd::full ? lonely_ + 1 : 0;
@@ -201,7 +205,8 @@ Verdict Recorder::flush(WindowEnd end) {
       turn_ = 0;  // the next one begins elsewhere in a turn
   } else {
     for (const StorePtr& store : stores)
-      store->lose("this array was to be computed in a window that failed: " + verdict.reason());
+      if (store->pending_)
+        store->lose("this array was to be computed in a window that failed: " + verdict.reason());
   }
   open();
   if (!verdict) return verdict.why();
@@ -277,7 +282,10 @@ void Recorder::grow(bool was_known, double seconds) {
 
 Expected<DeviceValue> Recorder::value(Store& store) {
   if (!store.lost_.empty()) return reason("{}", store.lost_);
-  if (store.pending_) HEDDLE_TRY_VOID(flush(WindowEnd::read));
+  if (store.pending_) {
+    HEDDLE_TRY_VOID(flush(WindowEnd::read));
+    if (!store.lost_.empty()) return reason("{}", store.lost_);
+  }
   if (store.is_spread()) {
     HEDDLE_TRY(Array whole, devices_->whole(*store.spread_));
     store.memory_ = DeviceValue(std::move(whole));

@@ -225,13 +225,26 @@ Expected<std::vector<Array>> Executable::run(std::vector<Array> arguments,
     whole.trace = options.trace;
     return interpret(state.compiled.program, state.compiled.entry(), std::move(arguments), whole);
   }
-  return run_safely<std::vector<Array>>(
+  bool has_begun = false;
+  auto results = run_safely<std::vector<Array>>(
       state, options,
       [&](RunState& run) -> Verdict {
         HEDDLE_TRY_VOID(check_arguments(state, arguments));
-        return bring_in(state, run, arguments);
+        HEDDLE_TRY_VOID(bring_in(state, run, arguments));
+        has_begun = true;
+        return yes();
       },
       [&](RunState& run) { return bring_out(state, run, arguments); });
+  if (!results && options.left != nullptr) {
+    options.left->clear();
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const bool is_written =
+          has_begun && i < state.inputs.size() && state.slots[state.inputs[i]].donated;
+      options.left->emplace_back();
+      if (!is_written) options.left->back().emplace(std::move(arguments[i]));
+    }
+  }
+  return results;
 }
 
 Expected<std::vector<Buffer>> Executable::run_on_device(std::vector<Buffer> arguments,
@@ -296,12 +309,21 @@ Expected<std::vector<DeviceValue>> Executable::run_values(std::vector<DeviceValu
   if (in_host_memory()) return run_in_host_memory(*this, std::move(arguments), options);
   if (!state.compiled.interpreted_because.empty())
     return run_interpreted(*this, arguments, options);
+  std::vector<Type> types;
+  if (options.left != nullptr)
+    for (const DeviceValue& argument : arguments) types.push_back(argument.type());
   return run_safely<std::vector<DeviceValue>>(
       state, options,
       [&](RunState& run) -> Verdict {
         HEDDLE_TRY(std::vector<Buffer> buffers, buffers_from(state, run, std::move(arguments)));
         HEDDLE_TRY_VOID(check_buffers(state, buffers));
-        return take_buffers(state, run, std::move(buffers));
+        const Verdict taken = take_buffers(state, run, std::move(buffers));
+        if (!taken && options.left != nullptr) {
+          options.left->clear();
+          for (std::size_t i = 0; i < types.size(); ++i)
+            options.left->emplace_back(DeviceValue(types[i], run.buffers[state.inputs[i]]));
+        }
+        return taken;
       },
       [&](RunState& run) -> Expected<std::vector<DeviceValue>> {
         HEDDLE_TRY(std::vector<Buffer> buffers, give_buffers(state, run));

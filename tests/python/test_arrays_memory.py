@@ -172,6 +172,44 @@ def test_too_large_arrays_are_numpys_error():
         assert said[0] == said[1]
 
 
+SHORT_OF_MEMORY = """
+import resource
+import heddle.numpy as np
+from heddle.numpy._core import recorded
+
+recorded.set_direct("{direct}")
+size = 1_000_000
+old = np.full(size, 3.0)
+float((old * 2).sum())
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 300_000_000,) * 2)
+x = np.ones(size)
+x += 1
+old += 1
+results = [x * k for k in range(60)]
+assert float(x[7]) == 2 and float(old[7]) == 4
+lost = []
+for k, result in enumerate(results):
+    try:
+        assert float(result[7]) == 2 * k
+    except MemoryError as error:
+        assert str(error).startswith("Unable to allocate 7.63 MiB for an array with shape (1000000,)"), error
+        lost.append(k)
+assert 0 < len(lost) < 60, lost
+del results, result
+assert float((x + old).sum()) == 6 * size
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory as on Linux")
+@pytest.mark.parametrize("direct", ["", "never", "always"])
+def test_too_little_memory_for_a_window_loses_no_more_than_it_must(direct):
+    text = SHORT_OF_MEMORY.format(direct=direct)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
 def test_devices_are_whole_numbers():
     for wrong in ("x", 1.5, True):
         with pytest.raises(TypeError, match="a number of devices is a whole number"):

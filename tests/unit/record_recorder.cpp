@@ -244,11 +244,23 @@ class PlainMemory : public DirectMemory {
   void start(Slot slot, Array array) override { held[slot] = std::move(array); }
   Array take(Slot slot) override { return held[slot]; }
   void drop(Slot slot) override { held.erase(slot); }
+  void lose(Slot slot, const std::string& why) override { lost[slot] = why; }
   std::map<Slot, Array> held;
+  std::map<Slot, std::string> lost;
+};
+
+// More than any machine has.
+constexpr std::int64_t kTooMany = std::int64_t{1} << 40;
+
+class TooLargeStep : public DirectStep {
+ public:
+  void run(DirectMemory&, Slot) const override { throw std::bad_alloc(); }
+  std::int64_t bytes() const override { return 8 * kTooMany; }
 };
 
 void PlusStep::run(DirectMemory& memory, Slot target) const {
-  auto& held = static_cast<PlainMemory&>(memory).held;
+  auto& [held, lost] = static_cast<PlainMemory&>(memory);
+  if (lost.contains(x_)) throw Error(lost[x_]);
   Array result = held.at(x_);
   for (double& value : result.as_mutable<double>()) value += by_;
   held[target] = result;
@@ -288,6 +300,34 @@ TEST_F(DirectTest, WhatIsNewRunsCallByCallAndIsCompiledWhenItComesAgain) {
   EXPECT_EQ(recorder.counts().direct, 2);
   EXPECT_EQ(recorder.counts().found, 2);
   EXPECT_EQ(recorder.counts().compiled, 0);
+}
+
+// As a whole, and in pieces.
+TEST_F(DirectTest, AWindowThatFailsLosesOnlyWhatCannotBeHad) {
+  for (const std::int64_t limit : {INT64_MAX, 12 * kTooMany}) {
+    recorder.set_memory_limit(INT64_MAX);
+    StorePtr x = recorder.store(numbers({3}, {1, 2, 3}));
+    const StorePtr given = recorder.store(numbers({3}, {7, 8, 9}));
+    x = plus(x, 1);  // the run may overwrite what it was
+    const StorePtr first = plus(x, 10);
+    const auto large = [&] {
+      return recorder.keep(
+          [&](Builder& b) { return b.broadcast(recorder.scalar(number(1)), {kTooMany}); },
+          std::make_unique<TooLargeStep>());
+    };
+    const StorePtr huge = large(), sum = plus(huge, 1), last = plus(given, 1);
+    recorder.set_memory_limit(limit);
+    EXPECT_THAT(values(recorder, *x), ElementsAre(2, 3, 4));
+    EXPECT_THAT(values(recorder, *first), ElementsAre(12, 13, 14));
+    EXPECT_THAT(values(recorder, *last), ElementsAre(8, 9, 10));
+    EXPECT_THAT(values(recorder, *given), ElementsAre(7, 8, 9));
+    for (const StorePtr& lost : {huge, sum}) {
+      const Expected<Array> read = recorder.host(*lost);
+      ASSERT_FALSE(read);
+      EXPECT_TRUE(is_about_memory(read.reason())) << read.reason();
+    }
+    EXPECT_THAT(recorder.explain(), HasSubstr("as it failed as a whole"));
+  }
 }
 
 TEST_F(DirectTest, ACallWithoutAStepIsCompiled) {
