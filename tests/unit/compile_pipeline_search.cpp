@@ -270,7 +270,9 @@ TEST(PipelineSearch, SettingsInVainEndItWithABoundForAll) {
   EXPECT_GT(some.bound, 0);
   EXPECT_LE(some.bound, all.cost);
   for (const TriedPipeline& one : some.tried)
-    if (one.untried) EXPECT_LE(some.bound, one.bound) << one.mesh;
+    if (one.untried) {
+      EXPECT_LE(some.bound, one.bound) << one.mesh;
+    }
   const FoundPipeline again = best_of_settings(program, target, needed, 1).value();
   EXPECT_EQ(again.cost, some.cost);
   EXPECT_EQ(untried(again), untried(some));
