@@ -17,8 +17,9 @@ struct TriedPipeline {
   double cost = 0;   // seconds of a step; 0: see `why`
   double bound = 0;  // no plan on this mesh with these stages and micro-batches takes less
   std::int64_t peak_bytes = 0;
-  int effort = 0;   // of what is computed again on the way back
-  std::string why;  // it is no plan, or nobody looked closer
+  int effort = 0;        // of what is computed again on the way back
+  std::string why;       // it is no plan, or nobody looked closer
+  bool untried = false;  // others that promised more brought nothing
 };
 
 struct FoundPipeline {

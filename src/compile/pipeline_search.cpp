@@ -32,13 +32,16 @@ constexpr std::size_t kAtATime = 2;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr const char* kNotBetter = "no such plan can be better";
 constexpr const char* kNoTime = "there was no time for it";
+constexpr const char* kUntried =
+    "others that promised more brought nothing: level 3 looks at this one too";
 constexpr const char* kTooTight =
     "its stages take too much memory as they are, more so than those of others: level 3 looks "
     "closer";
 
 class PipelineSearcher {
  public:
-  PipelineSearcher(const Program& core, const Target& target) : core_(core), target_(target) {
+  PipelineSearcher(const Program& core, const Target& target, std::size_t patience)
+      : core_(core), target_(target), patience_(patience) {
     limit_ = std::min(target.layouts.device_memory, memory_wish(target));
     if (target_.layouts.search == 0) target_.layouts.search = 2;
   }
@@ -204,8 +207,9 @@ class PipelineSearcher {
         look.limits.to_beat = seconds_to_beat();
         const bool can_win = look.limits.go_on->bound < seconds_to_beat();
         const bool is_late = any_ && is_over();
+        const std::size_t most = is_enough() ? kAtATime : kMostTight;
         const bool is_one_too_many =
-            any_ && found_.fits && target_.layouts.search < 3 && tried >= kMostTight;
+            any_ && found_.fits && target_.layouts.search < 3 && tried >= most;
         look.is_worth_it = can_win && !is_late && !is_one_too_many;
         if (look.is_worth_it) {
           ++tried;
@@ -225,7 +229,9 @@ class PipelineSearcher {
     if (is_new) at->second = work_of(core_, target_, micro_batches);
     return at->second;
   }
+  // What takes as long as a search to know is not asked for when the time is over: 0 then.
   double floor_for(const PipelineSetting& setting) {
+    if (any_ && is_over() && !works_.contains(setting.micro_batches)) return 0;
     return floor_of(setting, chunks_for(setting), work_for(setting.micro_batches), target_.cluster);
   }
   std::vector<int> chunks_for(const PipelineSetting& setting) const {
@@ -262,6 +268,8 @@ class PipelineSearcher {
     constexpr double kNear = 1.1;
     const std::size_t most_axes = target_.layouts.search == 3 ? 3 : 2;
     const std::vector<Answered> best = best_answers(kMost);
+    if (is_enough() && (best.empty() || best.front().cost > kNear * found_.cost)) return;
+    in_vain_ = 0;  // these are few
     const double covered = bound_;
     for (const Answered& one : best) {
       if (one.cost > kNear * best.front().cost) break;
@@ -361,8 +369,9 @@ class PipelineSearcher {
       one.why = kNotBetter;
       return look;
     }
-    if (any_ && is_over()) {
-      one.why = kNoTime;
+    one.untried = setting.stages > 1 && setting.effort == 0 && is_enough();
+    if (one.untried || (any_ && is_over())) {
+      one.why = one.untried ? kUntried : kNoTime;
       bound_ = std::min(bound_, one.bound);
       return look;
     }
@@ -373,7 +382,24 @@ class PipelineSearcher {
     return look;
   }
 
+  // Settings come in the order of what they promise: where several of them in a row bring nothing,
+  // the others are left with their floors. Counted, so that the answer is the same everywhere.
+  bool is_enough() const {
+    if (!any_ || !found_.fits || target_.layouts.search >= 3) return false;
+    constexpr std::size_t kLeast = 4, kOps = 100'000;
+    const std::size_t ops =
+        works_.empty() ? 1 : std::max<std::size_t>(1, works_.begin()->second.ops);
+    return in_vain_ >= (patience_ > 0 ? patience_ : std::max(kLeast, kOps / ops));
+  }
+
   double note(Look& look) {
+    const double before = seconds_to_beat();
+    const double cost = note_answer(look);
+    if (look.setting.stages > 1) in_vain_ = seconds_to_beat() < before ? 0 : in_vain_ + 1;
+    return cost;
+  }
+
+  double note_answer(Look& look) {
     const PipelineSetting& setting = look.setting;
     TriedPipeline& one = found_.tried[look.row];
     const Expected<PipelineAnswer>& answer = look.outcome.answer;
@@ -474,11 +500,13 @@ class PipelineSearcher {
 
   const Program& core_;
   Target target_;
+  const std::size_t patience_;
   std::int64_t limit_ = INT64_MAX;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   FoundPipeline found_;
   bool any_ = false, without_fits_ = false;
   double bound_ = 1e300;
+  std::size_t in_vain_ = 0;                     // settings since the last that was better
   std::vector<Answered> answered_, full_;       // with stages
   std::vector<Look> open_;                      // whose stages take too much memory
   std::map<std::int64_t, PipelineWork> works_;  // by number of micro-batches
@@ -489,8 +517,8 @@ class PipelineSearcher {
 }  // namespace
 
 Expected<FoundPipeline> best_of_settings(const Program& core, const Target& target,
-                                         std::int64_t& needed) {
-  PipelineSearcher searcher(core, target);
+                                         std::int64_t& needed, std::size_t patience) {
+  PipelineSearcher searcher(core, target, patience);
   auto found = searcher.run();
   needed = found ? 0 : searcher.needed();
   return found;

@@ -90,6 +90,7 @@ class Setting {
     // Every turn of a loop by itself: wherever it is cut, it is cut between two of them.
     parts_ = work.turns;
     HEDDLE_TRY_VOID(prepare());
+    work.ops = program().region(function().body).ops.size();
     if (cluster) {
       Mesh& mesh = micro_->program.meshes[mesh_].mesh;
       HEDDLE_TRY(mesh, Mesh::make(mesh.axes(), all_near(cluster->device)));

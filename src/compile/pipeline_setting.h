@@ -26,6 +26,7 @@ struct PipelineWork {
   pipeline::CutGraph graph = {};
   std::shared_ptr<const MicroBatches> micro = {};
   std::int64_t turns = 0;  // of loops that stages may cut
+  std::size_t ops = 0;     // of a micro-batch, with all turns apart
 };
 
 // What is found for it: the best of these chunks.

@@ -86,6 +86,7 @@ class Fitting {
     const int rounds = is_large(core_) ? 3 : 10;
     HEDDLE_TRY(std::int64_t tried, first());
     for (int round = 0; round < rounds && tried > 0 && !is_over(); ++round) {
+      if (any_will_do_ && best_ != 0) break;
       HEDDLE_TRY_VOID(look(tried));
       tried = next(tried);
     }
@@ -94,6 +95,12 @@ class Fitting {
     const Written& made = *done_.at(best_);
     tell(*made.decided);
     return made.spmd;
+  }
+
+  // Whether there is a plan that fits, and not which one is the best.
+  bool finds_any() {
+    any_will_do_ = true;
+    return run().ok();
   }
 
   std::int64_t least_compiled() const { return least_; }
@@ -273,6 +280,7 @@ class Fitting {
   std::int64_t best_ = 0;        // the limit with which it was found; 0: nothing fits yet
   std::int64_t nothing_at_ = 0;  // up to this a search finds nothing
   double guess_ = 0;
+  bool any_will_do_ = false;
   bool fits_ = false;               // what was looked at last
   std::int64_t least_ = INT64_MAX;  // bytes of the programs that were compiled
   std::int64_t widest_ = 0;
@@ -314,7 +322,7 @@ std::optional<std::int64_t> enough_memory(const Program& core, const Target& tar
     if (target.layouts.search_stop.stop_requested()) return std::nullopt;
     Target tried = target;
     tried.layouts.device_memory = with_three_digits(more * static_cast<double>(least));
-    if (Fitting(core, tried, cut, done).run()) return tried.layouts.device_memory;
+    if (Fitting(core, tried, cut, done).finds_any()) return tried.layouts.device_memory;
   }
   return std::nullopt;
 }

@@ -149,6 +149,9 @@ std::size_t looked_at(const std::vector<TriedPipeline>& tried) {
   return static_cast<std::size_t>(
       std::ranges::count_if(tried, [](const TriedPipeline& one) { return !one.mesh.empty(); }));
 }
+std::size_t untried_of(const std::vector<TriedPipeline>& tried) {
+  return static_cast<std::size_t>(std::ranges::count_if(tried, &TriedPipeline::untried));
+}
 
 std::string messages_text(const std::vector<PipelineReport::Messages>& messages) {
   constexpr std::size_t kMost = 16;
@@ -174,6 +177,11 @@ std::string PipelineReport::text() const {
                        devices_text(mesh, shape), exact_seconds(cost),
                        report::bound_words("none", bound, gap, "stopped before a bound was known"),
                        fits ? "" : "; no plan was found that fits the memory of the cluster");
+  if (const std::size_t untried = untried_of(tried); untried > 0)
+    text += fmt::format(
+        "{} of them not tried, since others that promised more brought nothing: the "
+        "bound holds for these too\n",
+        untried);
   for (const TriedPipeline& one : tried)
     if (one.mesh.empty())
       text += fmt::format("no stages and micro-batches were tried: {}\n", one.why);
@@ -227,6 +235,7 @@ Json pipeline_json(const PipelineReport& pipeline) {
   for (const PipelineReport::Messages& m : pipeline.messages)
     one["messages"].push_back(
         {{"from", m.from}, {"to", m.to}, {"count", m.count}, {"bytes", m.bytes}});
+  one["not_tried"] = untried_of(pipeline.tried);
   one["tried"] = Json::array();
   for (const TriedPipeline& tried : pipeline.tried) {
     Json row = {{"mesh", tried.mesh},

@@ -249,6 +249,39 @@ TEST(PipelineSearch, AdviceHolds) {
   EXPECT_TRUE(found.ok()) << found.reason();
 }
 
+// Where settings in a row bring nothing the others are left, with their floors: the bound holds for
+// them, it is said how many they are, and the answer is the same every time.
+TEST(PipelineSearch, SettingsInVainEndItWithABoundForAll) {
+  const Program program = read(training_text::deep(256, 1024, 8));
+  const Target target = target_for(program, cluster_of(4, 2, "1GB/s", "8GB"));
+  std::int64_t needed = 0;
+  const FoundPipeline all = best_of_settings(program, target, needed).value();
+  const auto untried = [](const FoundPipeline& found) {
+    return std::ranges::count_if(found.tried, &TriedPipeline::untried);
+  };
+  const auto searched = [](const FoundPipeline& found) {
+    return std::ranges::count_if(found.tried, [](const TriedPipeline& t) { return t.cost > 0; });
+  };
+  EXPECT_EQ(untried(all), 0);
+  const FoundPipeline some = best_of_settings(program, target, needed, 1).value();
+  EXPECT_GT(untried(some), 0);
+  EXPECT_LT(searched(some), searched(all));
+  EXPECT_GE(some.cost, all.cost);
+  EXPECT_GT(some.bound, 0);
+  EXPECT_LE(some.bound, all.cost);
+  for (const TriedPipeline& one : some.tried)
+    if (one.untried) {
+      EXPECT_LE(some.bound, one.bound) << one.mesh;
+    }
+  const FoundPipeline again = best_of_settings(program, target, needed, 1).value();
+  EXPECT_EQ(again.cost, some.cost);
+  EXPECT_EQ(untried(again), untried(some));
+  Target thorough = target;
+  thorough.layouts.search = 3;
+  thorough.stages = 2;
+  EXPECT_EQ(untried(best_of_settings(program, thorough, needed, 1).value()), 0);
+}
+
 // Who stops it waits for the plan: nothing more is looked at, and no bound is made up.
 TEST(PipelineSearch, AStopEndsItWithWhatIsThere) {
   const Program program = read(training_text::deep(64, 32, 4));
