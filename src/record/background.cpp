@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <unordered_set>
 
@@ -112,12 +113,21 @@ void Background::compile(Program program, Target target) {
   if (state_->running) return;
   state_->running = true;
   auto over = std::make_shared<std::atomic<bool>>(false);
-  leave_thread(std::thread([state = state_, over]() mutable {
-                 state->work();
-                 state.reset();
-                 *over = true;
-               }),
-               over);
+  try {
+    leave_thread(std::thread([state = state_, over]() mutable {
+                   state->work();
+                   state.reset();
+                   *over = true;
+                 }),
+                 over);
+  } catch (const std::system_error& error) {
+    // A thread takes memory too: such windows go on call by call, and the next one asks again.
+    state_->running = false;
+    state_->waiting.pop_back();
+    state_->asked.erase(key);
+    log(1, "a window of array calls is not compiled, as there is no thread for it: {}",
+        error.what());
+  }
 }
 
 double Background::seconds(double ops) const {

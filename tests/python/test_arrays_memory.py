@@ -234,3 +234,29 @@ def test_numpys_results_lie_as_kernels_want_them():
     assert np.empty(1000).ctypes.data % 8 == 0  # its own way again
     with pytest.raises(MemoryError):
         call_aligned(np.zeros, 2**50)
+
+
+NO_ROOM_FOR_A_THREAD = """
+import resource
+import heddle.numpy as np
+
+x = np.arange(20_000.0)
+float((x * 2).sum())
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 5_000_000, resource.RLIM_INFINITY))
+for turn in range(40):
+    y = np.sqrt(x * turn + 1) - x
+    y = y * y + turn
+    assert abs(float(y[1]) - (((turn + 1) ** 0.5 - 1) ** 2 + turn)) < 1e-9
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+assert float((x + x)[3]) == 6
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory as on Linux")
+def test_no_room_for_the_compiler_s_thread():
+    done = subprocess.run(
+        [sys.executable, "-c", NO_ROOM_FOR_A_THREAD], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
